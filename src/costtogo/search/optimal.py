@@ -5,11 +5,13 @@ the distance left is the largest of six: along the three axes, of the cube and o
 as far from an axis' subgroup as there are moves left, no move of that subgroup can be the next: it leaves that distance
 as it is. In quarter turns the bounds grow by two, because every move changes the parity of the corners' permutation.
 
-The children of a node are tested together, one of the six distances at a time: while the table's lines of the survivors
-are fetched from memory, the next ones are computed.
+The children of some nodes are tested together, one of the six distances at a time, first the one by which their
+parent is farthest. A lookup has two steps, its class and its entry, and each step of all is asked of the memory before
+any is read. Before its last move a cube is in the subgroup of that move's axis: a child is left if all three distances,
+of the cube or of its inverse, are as many as there are moves left.
 
-Before a search that takes long, a guide is asked for a solution, of any length: where it is a shortest one, a proof is
-all that is left, which in quarter turns spares the last search.
+Before each search that takes long, a guide is asked for a solution, of any length, from one image of the start after
+another: where it finds a shortest one, the last search, which takes longer than all before it, is spared.
 
 The tree is cut into the subtrees of all words of a few moves, each cube once up to the symmetries of the start. Threads
 take them in the order of the nodes that they took under the bound before. The solution is that of the first subtree in
@@ -41,15 +43,17 @@ NEAR = 100_000  # children of one start that are generated before the table is u
 LONGEST = 40  # moves of a path
 SLICE = 2_000_000  # nodes that a thread generates between two looks at the clock
 UNCUT = 200_000  # nodes of a search that is not cut
-GUIDED = 20_000_000  # nodes of a search that is worth asking for a solution first
+GUIDED = 16  # seconds of a search before which a guide is asked
+ASKING = 1 / 8  # of these seconds, at least one solution
 GROWTH = {1: 13, 2: 88}  # of the nodes from one bound to the next, by the step
 SUBTREES = 1_000  # that it is cut into, at least
 GROUP = 32  # nodes of a depth that are expanded together
 AXES = 3
+SHARES = 20  # bits of a fraction by which the number of a slice is divided by that of its arrangements
 # Numbers of a node: coordinates along the axes, pairs of pieces, distances of the inverse and of the cube itself from
 # the axes' subgroups, what has read the moves on this end and on the other, which end this is, the last move, the end
-# where it was made, the parent.
-PAIRS, BACK, AHEAD, READER, OTHER, END, MOVE, MADE_AT, PARENT, NODE = 9, 19, 22, 25, 26, 27, 28, 29, 30, 32
+# where it was made, the parent, the order of the axes.
+PAIRS, BACK, AHEAD, READER, OTHER, END, MOVE, MADE_AT, PARENT, ORDER, NODE = 9, 19, 22, 25, 26, 27, 28, 29, 30, 31, 32
 
 
 class Roots(NamedTuple):
@@ -156,9 +160,6 @@ class OptimalSearch:
         search.run(1, UNCUT)
         if search.goes_on:
             search.cut()
-            search.run(self.threads, GUIDED if self.guide else np.inf)
-        if search.goes_on and self.guide:
-            search.ask()
             search.run(self.threads, np.inf)
         expanded, generated = search.counts.tolist()
         if search.solution is None and search.bound < search.below:
@@ -179,7 +180,7 @@ class Deepening:
     def __init__(self, of: OptimalSearch, start: np.ndarray, end: float):
         self.of, self.start, self.end = of, start, end
         self.asked: list[int] = []
-        self.below = np.inf
+        self.below, self.questions = np.inf, 0
         self.known, self.step = of.cosets.coordinates, 1 if len({len(m) for m in of.cosets.moves}) > 1 else 2
         self.counts, self.late = np.zeros(2, dtype=np.int64), False
         self.took: list[tuple[int, float]] = []  # nodes generated and seconds of each finished bound
@@ -202,16 +203,29 @@ class Deepening:
         return self.solution is None and self.bound < self.below and not self.late
 
     @property
-    def ahead(self) -> float:
-        """The nodes that the bound takes that is next, about, if there is no solution."""
-        return self.took[-1][0] * GROWTH[self.step] if self.took else 0
+    def ahead(self) -> tuple[float, float]:
+        """The nodes and seconds that the bound takes that is next, about, if there is no solution."""
+        nodes, seconds = self.took[-1] if self.took else (0, 0.0)
+        return nodes * GROWTH[self.step], seconds * GROWTH[self.step]
 
     def ask(self) -> None:
-        """Take the guide's solution."""
-        seconds = self.end - time.monotonic()
-        if (asked := self.of.guide(self.start, seconds)) is not None:
-            puzzle, self.asked = self.of.cosets.puzzle, asked
-            self.below = len(asked) if self.step == 2 else puzzle.half_turn_length(asked)
+        """Ask the guide, if the next bound takes long, until a solution is as short as that or a share of it is over.
+
+        The images of a start under symmetries have solutions as long as its own, and a network does not see that.
+        """
+        puzzle, seconds, begun = self.of.cosets.puzzle, self.ahead[1], time.monotonic()
+        if self.of.guide is None or seconds <= GUIDED:
+            return
+        for symmetry in puzzle.symmetries[self.questions :]:
+            self.questions += 1
+            actions = self.of.guide(symmetry.apply(self.start[None])[0], self.end - time.monotonic())
+            if actions is None:
+                return
+            length = len(actions) if self.step == 2 else puzzle.half_turn_length(actions)
+            if length < self.below:
+                self.below, self.asked = length, np.argsort(symmetry.actions)[actions].tolist()
+            if not self.goes_on or time.monotonic() - begun > ASKING * seconds:
+                return
 
     def run(self, threads: int, most: float) -> None:
         """Search with one bound after another until there is a solution, the time is up, or the next takes too long.
@@ -220,7 +234,10 @@ class Deepening:
         """
         paths = [_new_path(len(self.of.cosets.moves)) for _ in range(threads)]
         with ThreadPoolExecutor(threads) as pool:  # which starts its threads when they are needed
-            while self.goes_on and self.ahead < most:
+            while self.goes_on and self.ahead[0] < most:
+                self.ask()
+                if not self.goes_on:
+                    break
                 race, begun = np.array([0, len(self.roots.bounds)]), time.monotonic()
                 going = [pool.submit(self._work, race, path) for path in paths[1:]]
                 done = [self._work(race, paths[0])]
@@ -237,7 +254,7 @@ class Deepening:
 
     def told(self) -> str:
         """The bound that is going on, and about how long it and the next take if they have no solution."""
-        here = self.took[-1][1] * GROWTH[self.step] if self.took else 0
+        here = self.ahead[1]
         after = here * GROWTH[self.step]
         known = f", {self.below} are known" if self.asked else ""
         return f"{self.bound} moves in about {here:,.0f} s, {self.bound + self.step} in {after:,.0f} s{known}"
@@ -317,8 +334,8 @@ def _new_path(moves: int) -> Path:
 
 
 @intrinsic
-def _fetch(context, rows, at):
-    """Begin to load the cache line of a byte."""
+def _fetch(context, array, at):
+    """Begin to load the cache line of an array's element."""
 
     def generate(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -329,16 +346,31 @@ def _fetch(context, rows, at):
         builder.call(function, [pointer, flag(0), flag(3), flag(1)])
         return context.get_dummy_value()
 
-    return types.void(rows, types.int64), generate
+    return types.void(array, types.int64), generate
 
 
 @njit(cache=True, inline="always")
-def _start_of(twist, flip, number, arrangements, classes, arranged, entries):
-    """Where a coset's row starts, and its entry there."""
-    reads = classes[np.uint32(number if arrangements == 1 else number // 24) * np.uint32(FLIPS) + np.uint32(flip)]
-    symmetry = reads & 15
-    row = np.int64(reads >> 4) * arrangements + arranged[number, symmetry]
-    return row * ROW, np.int64(entries[twist, symmetry])
+def _ask(starts, places, i, twist, flip, number, share, classes):
+    """Begin to load the class of a coset: the first of two steps to its entry.
+
+    share: of SHARES; without a branch, so that numba counts no references to the arrays.
+    """
+    starts[i] = (number * share >> SHARES) * FLIPS + flip
+    places[i] = number << 12 | twist
+    _fetch(classes, starts[i])
+
+
+@njit(cache=True, inline="always")
+def _find(starts, places, count, rows, arrangements, classes, arranged, entries):
+    """Begin to load entries that are asked for: where their rows start, and their places there."""
+    for i in range(count):
+        if starts[i] < 0:
+            continue
+        reads, twist, number = classes[starts[i]], places[i] & 0xFFF, places[i] >> 12
+        symmetry = reads & 15
+        starts[i] = (np.int64(reads >> 4) * arrangements + arranged[number, symmetry]) * ROW
+        places[i] = entries[twist, symmetry]
+        _fetch(rows, starts[i] + (places[i] >> 2))
 
 
 @njit(cache=True, inline="always")
@@ -352,13 +384,13 @@ def _distance(rows, start, entry, base):
 
 
 @njit(cache=True, inline="always")
-def _inverse_sums(nodes, row, slot, inverse_twists, inverse_edges):
+def _inverse_sums(nodes, slot, inverse_twists, inverse_edges):
     """The sums over a node's pairs: twists, flips and slices of its inverse along all axes."""
     twists, flips, numbers = np.uint64(0), np.uint64(0), np.uint64(0)
     for pair in range(4):
-        twists += inverse_twists[pair, nodes[row, slot, PAIRS + pair]]
+        twists += inverse_twists[pair, nodes[slot, PAIRS + pair]]
     for pair in range(6):
-        at = nodes[row, slot, PAIRS + 4 + pair]
+        at = nodes[slot, PAIRS + 4 + pair]
         flips += inverse_edges[pair, at, 0]
         numbers += inverse_edges[pair, at, 1]
     return twists, flips, numbers
@@ -372,10 +404,46 @@ def _inverse_coordinates(axis, twists, flips, numbers, slices):
     return twist, flip, slices[(numbers >> np.uint64(16 * axis)) & np.uint64(0xFFFF)]
 
 
+@njit(cache=True, inline="always")
+def _turn(children, slot, parents, parent, column, move, twist_moves, flip_moves, slice_moves):
+    """Enter a child's coordinates along the axis of a column, and return them."""
+    twist = twist_moves[parents[parent, column], move]
+    flip = flip_moves[parents[parent, column + 1], move]
+    number = slice_moves[parents[parent, column + 2], move]
+    children[slot, column], children[slot, column + 1], children[slot, column + 2] = twist, flip, number
+    return twist, flip, number
+
+
+@njit(cache=True, inline="always")
+def _farthest(nodes, slot):
+    """The axis from whose subgroup a node is farthest; the order of all, and of the inverse's, is entered."""
+    order = 0
+    for place in (BACK, AHEAD):
+        zero, one, two = nodes[slot, place], nodes[slot, place + 1], nodes[slot, place + 2]
+        if zero >= one and zero >= two:
+            first, second, third = 0, 1, 2
+        elif one >= two:
+            first, second, third = 1, 0, 2
+        else:
+            first, second, third = 2, 0, 1
+        if nodes[slot, place + third] > nodes[slot, place + second]:
+            second, third = third, second
+        order = order << 6 | third << 4 | second << 2 | first
+    nodes[slot, ORDER] = order
+    return order & 3
+
+
+@njit(cache=True, inline="always")
+def _all_are(nodes, slot, place, distance):
+    """True if a node's distances along all axes are equal to one."""
+    near = (nodes[slot, place] != distance) | (nodes[slot, place + 1] != distance)
+    return not (near | (nodes[slot, place + 2] != distance))
+
+
 @njit(cache=True)
 def _invert(nodes, row, slot, inverse_twists, inverse_edges, slices, codes):
     """Replace a node by that of the inverse cube: its next move is at the other end.  codes: int64 [12], scratch."""
-    twists, flips, numbers = _inverse_sums(nodes, row, slot, inverse_twists, inverse_edges)
+    twists, flips, numbers = _inverse_sums(nodes[row], slot, inverse_twists, inverse_edges)
     for axis in range(AXES):
         twist, flip, number = _inverse_coordinates(axis, twists, flips, numbers, slices)
         nodes[row, slot, 3 * axis], nodes[row, slot, 3 * axis + 1], nodes[row, slot, 3 * axis + 2] = twist, flip, number
@@ -399,18 +467,19 @@ def _invert(nodes, row, slot, inverse_twists, inverse_edges, slices, codes):
 def _bounds(nodes, bounds, rows, base, known):
     """The lower bound of each root; the six distances are entered in its node."""
     arrangements = len(known.slice_moves) // SETS
+    share = -(-(1 << SHARES) // arrangements)
+    starts, places = np.empty(1, dtype=np.int64), np.empty(1, dtype=np.int64)
     for root in range(len(nodes)):
-        sums = _inverse_sums(nodes[None], 0, root, known.inverse_twists, known.inverse_edges)
+        sums = _inverse_sums(nodes, root, known.inverse_twists, known.inverse_edges)
         bounds[root] = 0
         for axis in range(AXES):
             for place in (AHEAD, BACK):
                 twist, flip, number = _inverse_coordinates(axis, sums[0], sums[1], sums[2], known.slices)
                 if place == AHEAD:
                     twist, flip, number = nodes[root, 3 * axis], nodes[root, 3 * axis + 1], nodes[root, 3 * axis + 2]
-                start, entry = _start_of(
-                    twist, flip, number, arrangements, known.classes, known.arranged, known.entries
-                )
-                nodes[root, place + axis] = _distance(rows, start, entry, base)
+                _ask(starts, places, 0, twist, flip, number, share, known.classes)
+                _find(starts, places, 1, rows, arrangements, known.classes, known.arranged, known.entries)
+                nodes[root, place + axis] = _distance(rows, starts[0], places[0], base)
                 bounds[root] = max(bounds[root], nodes[root, place + axis])
 
 
@@ -426,8 +495,9 @@ def _search(path, roots, race, bound, table, rules, known, allowed):
     twist_moves, flip_moves, slice_moves, classes, arranged, entries = known[:6]
     axis_moves, within, corner_moves, edge_moves, inverse_twists, inverse_edges, slices = known[9:]
     moves, arrangements = slice_moves.shape[1], len(slice_moves) // SETS
-    starts, places = np.empty(GROUP * moves, dtype=np.int64), np.empty(GROUP * moves, dtype=np.int64)
-    sums, codes = np.empty((GROUP * moves, 3), dtype=np.uint64), np.empty(12, dtype=np.int64)
+    group, share = nodes.shape[1] // moves, -(-(1 << SHARES) // arrangements)
+    starts, places = np.empty(group * moves, dtype=np.int64), np.empty(group * moves, dtype=np.int64)
+    sums, codes = np.empty((group * moves, 3), dtype=np.uint64), np.empty(12, dtype=np.int64)
     depth, root = place[DEPTH], place[ROOT]
     expanded, generated, told = 0, 0, 0
     # Another thread has solved an earlier root: this one no longer matters.
@@ -455,97 +525,122 @@ def _search(path, roots, race, bound, table, rules, known, allowed):
             continue
         # Generate the children of the next nodes.
         left, below, lives = bound - depth - 1, depth + 1, 0
-        last = min(chosen[depth] + GROUP, count[depth])
+        last = min(chosen[depth] + group, count[depth])
+        parents, children, living = nodes[depth], nodes[below], alive[below]
         for i in range(chosen[depth], last):
             parent = alive[depth, i]
             # A move of an axis' subgroup leaves the inverse's distance from it as it is: it is not tried if that is
             # beyond the bound. Go on at the end, of the cube or its inverse, where fewer moves are left to try.
             cut, other_cut = 0, 0
             for axis in range(AXES):
-                if nodes[depth, parent, BACK + axis] > left:
+                if parents[parent, BACK + axis] > left:
                     cut |= subgroup[axis]
-                if nodes[depth, parent, AHEAD + axis] > left:
+                if parents[parent, AHEAD + axis] > left:
                     other_cut |= subgroup[axis]
-            todo = opened[nodes[depth, parent, READER]] & ~cut
-            other = opened[nodes[depth, parent, OTHER]] & ~other_cut
+            todo = opened[parents[parent, READER]] & ~cut
+            other = opened[parents[parent, OTHER]] & ~other_cut
             if sizes[other & 511] + sizes[other >> 9] < sizes[todo & 511] + sizes[todo >> 9]:
                 _invert(nodes, depth, parent, inverse_twists, inverse_edges, slices, codes)
                 todo = other
+            axis = _farthest(parents, parent)
+            column = 3 * axis
             for move in range(moves):
                 if not (todo >> move) & 1:
                     continue
-                twist = twist_moves[nodes[depth, parent, 0], move]
-                flip = flip_moves[nodes[depth, parent, 1], move]
-                number = slice_moves[nodes[depth, parent, 2], move]
-                nodes[below, lives, 0], nodes[below, lives, 1], nodes[below, lives, 2] = twist, flip, number
-                nodes[below, lives, MOVE], nodes[below, lives, PARENT] = move, parent
-                nodes[below, lives, MADE_AT] = nodes[below, lives, END] = nodes[depth, parent, END]
-                start, entry = _start_of(twist, flip, number, arrangements, classes, arranged, entries)
-                _fetch(rows, start + (entry >> 2))
-                starts[lives], places[lives] = start, entry
-                alive[below, lives] = lives
+                children[lives, MOVE], children[lives, PARENT] = move, parent
+                twist, flip, number = _turn(
+                    children,
+                    lives,
+                    parents,
+                    parent,
+                    column,
+                    axis_moves[axis, move],
+                    twist_moves,
+                    flip_moves,
+                    slice_moves,
+                )
+                _ask(starts, places, lives, twist, flip, number, share, classes)
+                living[lives] = lives
                 lives += 1
         expanded, generated = expanded + last - chosen[depth], generated + lives
         chosen[depth] = last
-        # Drop those beyond the bound, one axis after another.
-        for axis in range(AXES):
+        # Drop those beyond the bound, one axis after another, the one from which their parent is farthest first.
+        for turn in range(AXES):
+            _find(starts, places, lives, rows, arrangements, classes, arranged, entries)
             passed = 0
             for i in range(lives):
                 distance = _distance(rows, starts[i], places[i], base)
                 if distance > left:
                     continue
-                slot = alive[below, i]
-                nodes[below, slot, AHEAD + axis] = distance
-                alive[below, passed] = slot
-                if axis + 1 < AXES:
-                    move, parent = nodes[below, slot, MOVE], nodes[below, slot, PARENT]
-                    seen, column = axis_moves[axis + 1, move], 3 * axis + 3
-                    twist = twist_moves[nodes[depth, parent, column], seen]
-                    flip = flip_moves[nodes[depth, parent, column + 1], seen]
-                    number = slice_moves[nodes[depth, parent, column + 2], seen]
-                    nodes[below, slot, column], nodes[below, slot, column + 1] = twist, flip
-                    nodes[below, slot, column + 2] = number
-                    start, entry = _start_of(twist, flip, number, arrangements, classes, arranged, entries)
-                    _fetch(rows, start + (entry >> 2))
-                    starts[passed], places[passed] = start, entry
+                slot = living[i]
+                parent = children[slot, PARENT]
+                order = parents[parent, ORDER]
+                children[slot, AHEAD + ((order >> (2 * turn)) & 3)] = distance
+                if turn + 1 < AXES:
+                    axis = (order >> (2 * turn + 2)) & 3
+                    twist, flip, number = _turn(
+                        children,
+                        slot,
+                        parents,
+                        parent,
+                        3 * axis,
+                        axis_moves[axis, children[slot, MOVE]],
+                        twist_moves,
+                        flip_moves,
+                        slice_moves,
+                    )
+                    _ask(starts, places, passed, twist, flip, number, share, classes)
+                # The last move leads into the subgroup of its axis: from that, one move less is left at most.
+                elif left > 0 and _all_are(children, slot, AHEAD, left):
+                    continue
+                living[passed] = slot
                 passed += 1
             lives = passed
         # The same for the inverse, whose coordinates are sums over where pairs of pieces are.
         for i in range(lives):
-            slot = alive[below, i]
-            move, parent = nodes[below, slot, MOVE], nodes[below, slot, PARENT]
+            slot = living[i]
+            move, parent = children[slot, MOVE], children[slot, PARENT]
             for pair in range(PAIRS, PAIRS + 4):
-                nodes[below, slot, pair] = corner_moves[nodes[depth, parent, pair], move]
+                children[slot, pair] = corner_moves[parents[parent, pair], move]
             for pair in range(PAIRS + 4, PAIRS + 10):
-                nodes[below, slot, pair] = edge_moves[nodes[depth, parent, pair], move]
-            sums[i, 0], sums[i, 1], sums[i, 2] = _inverse_sums(nodes, below, slot, inverse_twists, inverse_edges)
-        for axis in range(AXES):
+                children[slot, pair] = edge_moves[parents[parent, pair], move]
+            sums[i, 0], sums[i, 1], sums[i, 2] = _inverse_sums(children, slot, inverse_twists, inverse_edges)
+        for turn in range(AXES):
             for i in range(lives):
-                if (within[nodes[below, alive[below, i], MOVE]] >> axis) & 1:
+                slot = living[i]
+                parent, move = children[slot, PARENT], children[slot, MOVE]
+                axis = (parents[parent, ORDER] >> (6 + 2 * turn)) & 3
+                if (within[move] >> axis) & 1:
+                    starts[i] = -1
                     continue
                 twist, flip, number = _inverse_coordinates(axis, sums[i, 0], sums[i, 1], sums[i, 2], slices)
-                starts[i], places[i] = _start_of(twist, flip, number, arrangements, classes, arranged, entries)
-                _fetch(rows, starts[i] + (places[i] >> 2))
+                _ask(starts, places, i, twist, flip, number, share, classes)
+            _find(starts, places, lives, rows, arrangements, classes, arranged, entries)
             passed = 0
             for i in range(lives):
-                slot = alive[below, i]
-                if (within[nodes[below, slot, MOVE]] >> axis) & 1:
-                    distance = np.int64(nodes[depth, nodes[below, slot, PARENT], BACK + axis])
+                slot = living[i]
+                parent = children[slot, PARENT]
+                axis = (parents[parent, ORDER] >> (6 + 2 * turn)) & 3
+                if starts[i] < 0:
+                    distance = np.int64(parents[parent, BACK + axis])
                 else:
                     distance = _distance(rows, starts[i], places[i], base)
                 if distance > left:
                     continue
-                nodes[below, slot, BACK + axis] = distance
-                alive[below, passed] = slot
+                children[slot, BACK + axis] = distance
+                if turn == AXES - 1 and left > 0 and _all_are(children, slot, BACK, left):
+                    continue
+                living[passed] = slot
                 for part in range(3):
                     sums[passed, part] = sums[i, part]
                 passed += 1
             lives = passed
         for i in range(lives):
-            slot = alive[below, i]
-            parent = nodes[below, slot, PARENT]
-            nodes[below, slot, READER] = onward[nodes[depth, parent, READER], nodes[below, slot, MOVE]]
-            nodes[below, slot, OTHER] = nodes[depth, parent, OTHER]
+            slot = living[i]
+            parent = children[slot, PARENT]
+            children[slot, MADE_AT] = children[slot, END] = parents[parent, END]
+            children[slot, READER] = onward[parents[parent, READER], children[slot, MOVE]]
+            children[slot, OTHER] = parents[parent, OTHER]
         # Without moves left, a child is solved or of no use.
         if left == 0:
             for i in range(lives):

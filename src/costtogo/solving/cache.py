@@ -21,7 +21,7 @@ from costtogo.types import States
 
 WHOSE = "whose"  # the array that says whose the others are
 WALK = 100  # moves of the walk by whose states rules are known
-DIGEST = 32  # bytes of a digest at the end of a file that is mapped
+DIGEST = 32  # bytes of a digest at the end of a file of kept_bytes
 Arrays = dict[str, np.ndarray]
 
 
@@ -64,8 +64,10 @@ def cached(what: str, puzzle: Puzzle, keyed: Callable[[States], np.ndarray], mak
     return arrays
 
 
-def mapped(name: str, make: Callable[[], np.ndarray]) -> np.ndarray:
-    """The bytes that make returns, uint8 [N], memory-mapped from the cache; their last 32 become a digest.
+def kept_bytes(name: str, make: Callable[[], np.ndarray]) -> np.ndarray:
+    """The bytes that make returns, uint8 [N], from the cache; their last 32 become a digest.
+
+    They are read, not mapped: numpy takes memory for so many in huge pages, in which random accesses are fast.
 
     name: of the file, which tells everything that decides the bytes. Of several processes that lack the file, one makes
     it and the others wait. A file that is damaged is made again.
@@ -74,7 +76,7 @@ def mapped(name: str, make: Callable[[], np.ndarray]) -> np.ndarray:
     if place is None:
         return make()
     path = place / name
-    if (found := _read_mapped(path)) is not None:
+    if (found := _read_bytes(path)) is not None:
         return found
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -83,7 +85,7 @@ def mapped(name: str, make: Callable[[], np.ndarray]) -> np.ndarray:
         say(f"The folder {place} cannot be written ({error.strerror}): the table is made now and not kept.")
         return make()
     with lock:
-        if (found := _read_mapped(path)) is not None:
+        if (found := _read_bytes(path)) is not None:
             return found
         if path.exists():
             say(f"{path} is damaged: it is made again.")
@@ -108,11 +110,11 @@ def _locked(path: Path) -> AcquireReturnProxy:
         return lock.acquire()
 
 
-def _read_mapped(path: Path) -> np.ndarray | None:
+def _read_bytes(path: Path) -> np.ndarray | None:
     """The content of a file if it is there and its digest is right."""
     try:
-        content = np.asarray(np.memmap(path, dtype=np.uint8, mode="r"))
-    except (OSError, ValueError):  # not there, or empty
+        content = np.fromfile(path, dtype=np.uint8)
+    except OSError:  # not there
         return None
     right = len(content) > DIGEST and (content[-DIGEST:] == _digest_of(path.name, content)).all()
     return content if right else None

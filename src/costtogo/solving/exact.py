@@ -29,7 +29,7 @@ from costtogo.puzzles import files as files_of
 from costtogo.puzzles import find, made
 from costtogo.puzzles.base import ListedPuzzle, Puzzle, is_listed
 from costtogo.solve_options import Setting
-from costtogo.solving.cache import cached, folder, mapped
+from costtogo.solving.cache import cached, folder, kept_bytes
 from costtogo.types import CostToGo, Heuristic, States, UserError
 
 NEARBY_STATES = 250_000  # of a table around the goal made for one command, about: a second's work
@@ -166,7 +166,7 @@ def find_cosets(puzzle: Puzzle, half_turns: bool, table: str | None) -> tuple[Co
 
     large = table == "large" or (table is None and _kept_cosets(puzzle, half_turns, "large"))
     cosets = Cosets(puzzle, half_turns, large)
-    return cosets, mapped(name(cosets), partial(make, cosets))
+    return cosets, kept_bytes(name(cosets), partial(make, cosets))
 
 
 def no_solution(puzzle: Puzzle, state: States) -> str | None:
