@@ -17,10 +17,14 @@ from costtogo.engines.device import RECORDINGS, Captured, DeviceEngine
 from costtogo.engines.host import HostEngine
 from costtogo.exact.nearby import nearby_table
 from costtogo.heuristics.children import child_costs
+from costtogo.heuristics.nearby import NearbyHeuristic
+from costtogo.heuristics.network import NetworkHeuristic, build
 from costtogo.learning import resume
 from costtogo.params.trainers import training_of
+from costtogo.params.training import architecture_of
 from costtogo.puzzles import make, names_of_files
 from costtogo.puzzles.base import Puzzle, random_walks
+from costtogo.search import bwas
 from costtogo.search.beam import BeamLimits, solve
 from costtogo.types import UserError
 
@@ -315,6 +319,53 @@ def test_beams_of_both_engines_are_the_same(name, depth, by_action):
         for wanted, found in zip(host.rows(), device.rows(), strict=True):
             assert [*map(str, wanted)] == [*map(str, found)]
     assert host.solved.any()
+
+
+@pytest.mark.parametrize("by_action", [True, False], ids=["by action", "by state"])
+@pytest.mark.parametrize(("name", "near"), [("cube3", 2), ("puzzle15", 0), ("lights_out_5", 2), ("sokoban_8", 0)])
+def test_batch_weighted_a_star_of_both_engines_is_the_same(name, near, by_action):
+    puzzle = make(name)
+    starts, solved = random_walks(puzzle, 5, 4, np.random.default_rng(5))[:, -1], False
+    for weight, batch_size, until_proved in ((0.6, 1, False), (1.0, 30, False), (1.0, 500, True)):
+        results = []
+        for engine in (HostEngine(puzzle), DeviceEngine(puzzle, "cpu")):
+            heuristic = Elsewhere(rounded(puzzle), engine, by_action)
+            heuristic = NearbyHeuristic(heuristic, nearby_table(puzzle, near)) if near else heuristic
+            options = {"path_weight": weight, "batch_size": batch_size, "until_proved": until_proved}
+            results.append(bwas.solve(puzzle, heuristic, starts, **options, limits=bwas.Limits(3000, 5000)))
+        for wanted, found in zip(*(result.rows() for result in results), strict=True):
+            assert [*map(str, wanted)] == [*map(str, found)]
+        solved |= results[0].solved.any()
+    assert solved
+
+
+@pytest.mark.parametrize("outputs", ["state", "actions"])
+def test_batch_weighted_a_star_over_a_network_of_a_device_keeps_states_there(outputs, monkeypatch):
+    puzzle = make("cube3")
+    starts = random_walks(puzzle, 3, 5, np.random.default_rng(5))[:, -1]
+    network = build(architecture_of(**PLAIN, outputs=outputs), puzzle, 0)
+    host, device = (NetworkHeuristic(puzzle, network, "float32") for _ in range(2))
+    device.engine = DeviceEngine(puzzle, "cpu")
+    options = {"path_weight": 0.6, "batch_size": 50, "limits": bwas.Limits(max_expansions=3000)}
+    wanted = bwas.solve(puzzle, host, starts, **options)
+    monkeypatch.setattr(puzzle.__class__, "expand", None)
+    monkeypatch.setattr(NetworkHeuristic, "_by_threads", None)
+    found = bwas.solve(puzzle, device, starts, **options)
+    for name in ("cost", "nodes_expanded", "nodes_generated"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))
+
+
+def test_a_search_that_fills_the_device_costs_one_sentence(monkeypatch):
+    def full(self, states):
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    engine = DeviceEngine(make("cube3"), "cpu")
+    monkeypatch.setattr(DeviceEngine, "expand", full)
+    heuristic = Elsewhere(rounded(engine.puzzle), engine, False)
+    starts = random_walks(engine.puzzle, 1, 9, np.random.default_rng(5))[:, -1]
+    with pytest.raises(UserError) as error:
+        bwas.solve(engine.puzzle, heuristic, starts, path_weight=0.6, batch_size=7)
+    assert is_one_sentence(str(error.value)) and "N = 7" in str(error.value)
 
 
 def test_hashes_seen_are_told_from_new_ones_as_by_the_table_of_the_host():

@@ -60,7 +60,7 @@ class DeviceEngine:
 
     def move(self, states: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
         """Each state after its action, uint8 [N, D]."""
-        return self.rules.move(states, actions)
+        return self.rules.move(states, actions.long())
 
     def is_goal(self, states: torch.Tensor) -> torch.Tensor:
         """Which states are solved, bool [N]."""

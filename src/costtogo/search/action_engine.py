@@ -7,11 +7,12 @@ are found then: of a batch of N entries those are dropped whose state was reache
 """
 
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from costtogo.compiled import njit
+from costtogo.engines import Engine
 from costtogo.puzzles.base import Puzzle, inverses
 from costtogo.search.heap import pop as pop_first
 from costtogo.search.heap import push as push_entry
@@ -38,7 +39,7 @@ class Batch(NamedTuple):
     search: np.ndarray  # int32 [M]
     entry: np.ndarray  # int32 [M], NOTHING at a start
     h: np.ndarray  # float32 [M]
-    states: States
+    states: Any  # a batch of the engine; for kernels their keys
 
 
 class Where(NamedTuple):
@@ -54,9 +55,9 @@ class Where(NamedTuple):
 class ActionPool(SearchPool):
     """Searches whose open entries are actions of nodes."""
 
-    def __init__(self, puzzle: Puzzle, searches: int):
+    def __init__(self, puzzle: Puzzle, searches: int, engine: Engine | None = None):
         room = 256
-        super().__init__(puzzle, searches, room)
+        super().__init__(puzzle, searches, room, engine)
         heaps = np.zeros((searches, room)), np.zeros((searches, room), dtype=np.int32)
         self.open = Open(*heaps, np.zeros(searches, dtype=np.int64))
         self.inverse = inverses(puzzle).astype(np.int8)
@@ -66,7 +67,7 @@ class ActionPool(SearchPool):
         actions = len(self.inverse)
         search, entry, h = _pop(self.open, self.nodes.g, self.searches, actions, rules.batch_size, path_weight)
         parent, action = np.divmod(entry, actions)
-        return Batch(search, entry, h, self.puzzle.move(self.nodes.state[parent], action))
+        return Batch(search, entry, h, self.engine.move(self.states(parent), self.engine.given(action)))
 
     def enter(self, batch: Batch, rules: Rules, path_weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Make nodes of the states reached first or at less cost; end searches that found the goal or their limits.
@@ -75,8 +76,10 @@ class ActionPool(SearchPool):
         """
         self.reserve(len(batch.search))
         where = Where(self.nodes, self.slots, self.numbers, self.searches, self.open)
-        solved, actions = self.puzzle.is_goal(batch.states), len(self.inverse)
-        kept, nodes, self.count = _enter(where, self.count, batch, solved, actions, rules, path_weight)
+        solved, actions = self.engine.told(self.engine.is_goal(batch.states)), len(self.inverse)
+        seen = batch._replace(states=self.keys(batch.states))
+        kept, nodes, self.count = _enter(where, self.count, seen, solved, actions, rules, path_weight)
+        self.keep(nodes, batch.states[self.engine.given(kept)])
         return kept, nodes
 
     def push(self, search: np.ndarray, nodes: np.ndarray, values: np.ndarray, path_weight: np.ndarray) -> None:
@@ -105,7 +108,7 @@ def solve_by_action(
     together, deadline = searches_in_step(puzzle, rules.max_nodes), time.monotonic() + seconds
     rows: list[tuple] = []
     for group in np.array_split(np.arange(len(starts)), max(1, -(-len(starts) // together))):
-        pool = ActionPool(puzzle, len(group))
+        pool = ActionPool(puzzle, len(group), getattr(heuristic, "engine", None))
         run(pool, heuristic, starts[group], path_weight[group], rules, deadline)
         rows += [pool.row(place) for place in range(len(group))]
     return SearchResult.from_rows(rows)
@@ -128,12 +131,14 @@ def run(
     """
     no_parent = np.full(len(starts), NOTHING, dtype=np.int32)
     no_cost = np.zeros(len(starts), dtype=np.float32)
-    batch = Batch(np.arange(len(starts), dtype=np.int32), no_parent, no_cost, starts)
+    engine = pool.engine
+    batch = Batch(np.arange(len(starts), dtype=np.int32), no_parent, no_cost, engine.given(starts))
     # The first batch has the starts. A node is expanded when it is entered: one evaluation serves all its children,
     # which are made only when their entries are popped.
     while pool.searches["running"].any():
         rows, nodes = pool.enter(batch, pool.in_time(rules, deadline), path_weight)
-        pool.push(batch.search[rows], nodes, heuristic.children(batch.states[rows]), path_weight)
+        values = engine.told(heuristic.children(batch.states[engine.given(rows)]))
+        pool.push(batch.search[rows], nodes, values, path_weight)
         batch = pool.pop(rules, path_weight)
 
 

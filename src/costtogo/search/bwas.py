@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from costtogo.engines import engine_on
 from costtogo.heuristics.table import TableHeuristic
 from costtogo.puzzles.base import Puzzle
 from costtogo.search.pool import Rules
@@ -47,7 +48,10 @@ def solve(
     is asked for children(states), float32 [N, A], instead (search.action_engine).  path_weight: one for all searches,
     or one for each, float64 [B];
     over 1 where h overestimates, as that of a network may: f / λ = g + h / λ.
-    Raises UserError unless 0 <= path_weight <= LARGEST_PATH_WEIGHT and 1 <= batch_size <= LARGEST_BATCH.
+    The engine of a heuristic that has one makes and keeps the states, else that of the host: the same nodes by the same
+    values.
+    Raises UserError unless 0 <= path_weight <= LARGEST_PATH_WEIGHT and 1 <= batch_size <= LARGEST_BATCH, and where the
+    device has too little memory.
     """
     weights = np.array(np.broadcast_to(path_weight, len(starts)), dtype=np.float64)
     for weight in np.ravel(path_weight):
@@ -61,9 +65,13 @@ def solve(
 
         return solve_over_table(puzzle, heuristic, puzzle.rank(starts), weights, rules)
     if getattr(heuristic, "by_action", False):
-        from costtogo.search.action_engine import solve_by_action
-
-        return solve_by_action(puzzle, heuristic, starts, weights, rules, limits.seconds)
-    from costtogo.search.step_engine import solve_in_step
-
-    return solve_in_step(puzzle, heuristic, starts, weights, rules, limits.seconds)
+        from costtogo.search.action_engine import solve_by_action as search
+    else:
+        from costtogo.search.step_engine import solve_in_step as search
+    try:
+        return search(puzzle, heuristic, starts, weights, rules, limits.seconds)
+    except (getattr(heuristic, "engine", None) or engine_on(puzzle, "cpu")).full as error:
+        raise UserError(
+            f"The device has too little free memory for this search with N = {batch_size:,}: choose a smaller N, or "
+            "fewer nodes to keep."
+        ) from error

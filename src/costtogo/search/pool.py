@@ -2,6 +2,9 @@
 
 Nodes lie one after another in arrays that grow together, so that memory is shared and bounded, and are found through
 one hash table. Searches do not see each other's nodes: a state is looked for as that of a search.
+
+States stay where the engine of a heuristic computes. What kernels see of them here are their keys: on the host the
+states themselves, of a device the bytes of their hashes, so that only those leave it. Order and ties are the same.
 """
 
 import time
@@ -10,12 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from costtogo.compiled import njit
+from costtogo.engines import Batch, Engine, engine_on
 from costtogo.exact.hashing import first_slot, hash_numbers, hash_of, next_slot
 from costtogo.progress import report
 from costtogo.puzzles.base import Puzzle
 
 NOTHING = -1  # no node, no search
 HASHED = 1024  # nodes at a time
+BYTES_OF_HASHES = (8, 256)  # cells and letters of a hash as a key
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # takes the slots of a state in one search far from those in another
 SEARCH = np.dtype(  # the progress of a search
     [
@@ -45,7 +50,7 @@ class Rules(NamedTuple):
 class Nodes(NamedTuple):
     """States as searches have reached them, a row a node."""
 
-    state: np.ndarray  # uint8 [capacity, D]
+    state: np.ndarray  # uint8 [capacity, D], or of a device's nodes their hashes, uint8 [capacity, 8]
     search: np.ndarray  # int32, whose node it is; NOTHING of one whose place a cheaper one took
     g: np.ndarray  # int32, moves from the start by the cheapest path known
     h: np.ndarray  # float32, cost-to-go by the heuristic, or as the evaluation of the parent said
@@ -58,14 +63,16 @@ class SearchPool:
     """Searches that have seen nothing yet, and room for their nodes.
 
     searches: SEARCH [B].  nodes: the first `count` rows.  slots: int32, a hash table: node + 1, or 0.
-    numbers: uint64 [D, letters], of hashes.
+    numbers: uint64 [D, letters], of hashes.  engine: where states are made.  store: of a device, its nodes' states.
     """
 
-    def __init__(self, puzzle: Puzzle, searches: int, capacity: int):
-        self.puzzle, self.count = puzzle, 0
-        self.numbers, self.slots = hash_numbers(puzzle.cells, puzzle.letters), empty_slots(capacity)
+    def __init__(self, puzzle: Puzzle, searches: int, capacity: int, engine: Engine | None = None):
+        self.puzzle, self.count, self.engine = puzzle, 0, engine or engine_on(puzzle, "cpu")
+        self.store = None if self.engine.xp is np else self.engine.given(np.zeros((capacity, puzzle.cells), np.uint8))
+        width, letters = (puzzle.cells, puzzle.letters) if self.store is None else BYTES_OF_HASHES
+        self.numbers, self.slots = hash_numbers(width, letters), empty_slots(capacity)
         kinds = (np.int32, np.int32, np.float32, np.int32, np.int8, np.bool_)
-        state = np.zeros((capacity, puzzle.cells), dtype=np.uint8)
+        state = np.zeros((capacity, width), dtype=np.uint8)
         self.nodes = Nodes(state, *(np.zeros(capacity, dtype=kind) for kind in kinds))
         self.searches = np.zeros(searches, dtype=SEARCH)
         self.searches["running"], self.searches["goal_node"] = True, NOTHING
@@ -76,6 +83,9 @@ class SearchPool:
         needed = self.count + more
         if len(self.nodes.g) < needed:
             self.widen("nodes", needed)
+            if self.store is not None:
+                more = self.store.new_zeros(len(self.nodes.g) - len(self.store), self.puzzle.cells)
+                self.store = self.engine.xp.concatenate([self.store, more])
         if len(self.slots) < 2 * needed:
             self.slots = empty_slots(needed)
             self.rehash()
@@ -90,6 +100,21 @@ class SearchPool:
             larger = np.zeros((max(needed, 2 * len(array)), *array.shape[1:]), dtype=array.dtype)
             larger[: len(array)] = array
             setattr(self, name, getattr(self, name)._replace(**{part: larger}))
+
+    def states(self, nodes: np.ndarray) -> Batch:
+        """The states of nodes, a batch of the engine [N, D]."""
+        return self.nodes.state[nodes] if self.store is None else self.store[self.engine.given(nodes)]
+
+    def keys(self, states: Batch) -> np.ndarray:
+        """What tells states apart, uint8 [N, K]."""
+        if self.store is None:
+            return states
+        return self.engine.told(self.engine.hashes(states)).view(np.uint8).reshape(len(states), BYTES_OF_HASHES[0])
+
+    def keep(self, nodes: np.ndarray, states: Batch) -> None:
+        """Store the states of new nodes where kernels haven't."""
+        if self.store is not None:
+            self.store[self.engine.given(nodes)] = states
 
     def rehash(self) -> None:
         """Enter all nodes in the hash table, which is empty."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from costtogo.compiled import njit
+from costtogo.engines import Batch, Engine
 from costtogo.exact.hashing import first_slot
 from costtogo.puzzles.base import Puzzle
 from costtogo.search.heap import NOTHING, merged
@@ -36,15 +37,17 @@ class StepPool(SearchPool):
     entries: the first `entry_count` rows.  roots: int32 [B], the top entry of each open list.
     """
 
-    def __init__(self, puzzle: Puzzle, heuristic: Heuristic, starts: States):
+    def __init__(self, puzzle: Puzzle, heuristic: Heuristic, starts: States, engine: Engine | None = None):
         count, capacity = len(starts), max(1024, 4 * len(starts))
-        super().__init__(puzzle, count, capacity)
+        super().__init__(puzzle, count, capacity, engine)
         self.entries = Entries(np.zeros(capacity), *(np.zeros(capacity, dtype=np.int32) for _ in range(4)))
         self.entry_count = 0
         self.roots = np.full(count, NOTHING, dtype=np.int32)
         nodes, rows = self.nodes, np.arange(count, dtype=np.int32)
-        nodes.state[:count], nodes.search[:count] = starts, rows
-        nodes.h[:count], nodes.solved[:count] = heuristic(starts), puzzle.is_goal(starts)
+        given = self.engine.given(starts)
+        nodes.state[:count], nodes.search[:count] = self.keys(given), rows
+        self.keep(rows, given)
+        self.evaluate(slice(count), given, heuristic)
         nodes.parent[:count], nodes.action[:count] = NOTHING, NO_ACTION
         self.searches["stored"], self.count = 1, count
         self.rehash()
@@ -62,16 +65,29 @@ class StepPool(SearchPool):
 
     def insert(self, parents: np.ndarray, heuristic: Heuristic) -> tuple[np.ndarray, np.ndarray]:
         """Enter the children of nodes: those reached first or by a cheaper path, in order, and g at that moment."""
-        children, legal = self.puzzle.expand(self.nodes.state[parents])
+        children, legal = self.engine.expand(self.states(parents))
+        children, legal = children.reshape(-1, self.puzzle.cells), self.engine.told(legal)
         self.reserve(int(legal.sum()))
-        first, children = self.count, children.reshape(-1, self.puzzle.cells)
+        first, keys = self.count, self.keys(children)
         *reached, self.count = _insert(
-            self.nodes, self.slots, self.numbers, self.searches, self.count, parents, children, legal
+            self.nodes, self.slots, self.numbers, self.searches, self.count, parents, keys, legal
         )
-        new = self.nodes.state[first : self.count]
-        self.nodes.h[first : self.count] = heuristic(new)
-        self.nodes.solved[first : self.count] = self.puzzle.is_goal(new)
+        made = slice(first, self.count)
+        if self.store is None:
+            new = self.nodes.state[made]
+        else:  # their rows among the children, by parent and action
+            row_of = np.empty(first, dtype=np.int64)
+            row_of[parents] = np.arange(len(parents))
+            rows = row_of[self.nodes.parent[made]] * legal.shape[1] + self.nodes.action[made]
+            new = children[self.engine.given(rows)]
+            self.keep(np.arange(first, self.count), new)
+        self.evaluate(made, new, heuristic)
         return tuple(reached)
+
+    def evaluate(self, made: slice, states: Batch, heuristic: Heuristic) -> None:
+        """Enter the cost-to-go of new nodes, and which are goals."""
+        told = self.engine.told
+        self.nodes.h[made], self.nodes.solved[made] = told(heuristic(states)), told(self.engine.is_goal(states))
 
     def push(self, nodes: np.ndarray, path: np.ndarray, f: np.ndarray) -> None:
         """Put nodes, int32 [M], into the open lists of their searches, in the order given."""
@@ -90,7 +106,7 @@ def solve_in_step(
     groups = deque(np.array_split(np.arange(len(starts)), -(-len(starts) // SEARCHES_IN_STEP) or 1))
     while groups:
         group = groups.popleft()
-        pool = StepPool(puzzle, heuristic, starts[group])
+        pool = StepPool(puzzle, heuristic, starts[group], getattr(heuristic, "engine", None))
         run(pool, heuristic, path_weight[group], rules, deadline)
         # Searches that still run have outgrown the memory together: they begin again with fewer others.
         running = pool.searches["running"]
