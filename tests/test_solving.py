@@ -417,6 +417,13 @@ def test_auto_without_a_network_goes_by_the_best_bound_of_the_puzzle(folder, mon
     assert found.solved and found.length == found.optimum == 12
 
 
+def test_auto_finds_some_solution_of_any_board(folder):
+    start = random_walks(make("puzzle48"), 1, 1000, np.random.default_rng(4))[0, -1]
+    found = solving.solve("puzzle48", start, seconds=0.1)
+    assert (found.solver, found.heuristic) == ("local", None) and "no search found a solution" in found.told
+    assert found.solved and 0 < found.lower_bound < found.length and not found.proved
+
+
 @pytest.mark.parametrize("options", [{"path_weight": 1.0}, {"average": 1, "batch_size": 7}, {"heuristic": "manhattan"}])
 def test_with_an_option_of_searches_over_a_heuristic_auto_is_one_of_them(folder, options):
     package(folder)

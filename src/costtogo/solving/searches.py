@@ -53,6 +53,7 @@ RISING = (0.8, 1.0)  # λ of the solver rising: soon a solution, then a shorter 
 NEAR = 4  # moves of the first search of a solver without a network
 RISING_BOUNDS = (0.2, 0.5, 0.8, 1.0)  # over heuristics that never overestimate, by which λ near 1 takes long
 OFTEN, SELDOM = 0.5, 0.1  # of the seconds of auto, for exact: where it mostly ends in time, and where it seldom does
+FAILED = "no search found a solution; this one is seldom short"
 SHORTENING = 0.1  # of its seconds, for making solutions of sliding tiles shorter by stretches
 # Of mcts, where all states can be listed and elsewhere: among the best on own states of the 2×2×2 and the 3×3×3 cube.
 TREES_LISTED = mcts.TreeRules(exploration=50.0, virtual_loss=10.0, leaves=8)
@@ -113,6 +114,8 @@ def nowhere(starts: States) -> SearchResult:
 class Automatic:
     """The solver auto: exact and, if that does not end within its share of the seconds, a search over a heuristic.
 
+    If that finds nothing either: the solver local, where there is one, which always does.
+
     network: loads one, once exact has not ended; without one, searches go by the best bound of the puzzle, if any.
     """
 
@@ -152,7 +155,11 @@ class Automatic:
         setting, search_of = self.other
         setting = replace(setting, seconds=max(0.0, self.setting.effort - first.seconds))
         why = f"exact had not ended after {first.seconds:.1f} s{'' if self.network else ', and there is no network'}"
-        return Named(self.puzzle, setting, search_of(setting), why)(start).after(first)
+        found = Named(self.puzzle, setting, search_of(setting), why)(start).after(first)
+        if found.solved or find(self.puzzle.name)[0].local is None:
+            return found
+        at_once = Setting("local")
+        return Named(self.puzzle, at_once, without_network(self.puzzle, at_once), FAILED)(start).after(found)
 
 
 def make_ready(puzzle: Puzzle, heuristic: Heuristic | None, setting: Setting) -> Search:
