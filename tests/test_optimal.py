@@ -1,5 +1,9 @@
 """The optimal solver of the 3×3×3 cube: its coordinates, its table of distances, and its search."""
 
+import os
+import subprocess
+import sys
+import time
 from functools import cache
 
 import numpy as np
@@ -168,3 +172,60 @@ def test_a_kept_file_is_made_once_and_again_when_it_is_damaged(tmp_path, monkeyp
     assert (kept_bytes("table", make) == first).all() and len(made) == 2
     assert "is damaged: it is made again" in capsys.readouterr().err
     assert not (tmp_path / ".table.deadbeef").exists()
+
+
+MAKES = """
+import resource, sys, time
+import numpy as np
+from costtogo.solving.cache import folder, kept_bytes
+
+def make():
+    with (folder() / "made").open("a") as log:
+        log.write("made\\n")
+    time.sleep(float(sys.argv[1]))
+    return np.arange(100_000, dtype=np.uint8)
+
+if len(sys.argv) > 2:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
+print(int(kept_bytes("table", make)[:-32].sum()))
+"""
+
+
+def making(folder, *words):
+    """A process that reads the file "table" or makes it there; words: seconds to make it, bytes that the disk takes."""
+    environment = os.environ | {"COSTTOGO_CACHE": str(folder)}
+    given = [sys.executable, "-c", MAKES, *words]
+    return subprocess.Popen(given, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def until_made(folder):
+    """Wait until a process has begun to make the file."""
+    end = time.monotonic() + 60
+    while not (folder / "made").exists() and time.monotonic() < end:
+        time.sleep(0.05)
+
+
+def test_of_two_processes_one_makes_the_file_and_the_other_waits(tmp_path):
+    first = making(tmp_path, "2")
+    until_made(tmp_path)
+    second = making(tmp_path, "2")
+    (told, _), (other, says) = first.communicate(timeout=60), second.communicate(timeout=60)
+    assert told == other != "" and (tmp_path / "made").read_text() == "made\n"
+    assert says == "" or "this one waits for it" in says  # where the second came late, it read the file
+
+
+def test_a_killed_process_leaves_nothing_that_is_read(tmp_path):
+    killed = making(tmp_path, "60")
+    until_made(tmp_path)
+    killed.kill()
+    killed.communicate()
+    (tmp_path / ".table.deadbeef").write_bytes(b"part")
+    told, says = making(tmp_path, "0").communicate(timeout=60)
+    assert int(told) > 0 and says == "" and len((tmp_path / "made").read_text()) == 10
+    assert (tmp_path / "table").stat().st_size == 100_000 and not (tmp_path / ".table.deadbeef").exists()
+
+
+def test_on_a_full_disk_the_bytes_are_used_and_not_kept(tmp_path):
+    told, says = making(tmp_path, "0", "50000").communicate(timeout=60)
+    assert int(told) > 0 and "is used and not kept" in says and "Traceback" not in says
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".table.lock", "made"]
