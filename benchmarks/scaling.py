@@ -56,7 +56,7 @@ SERIES = (
            options=DAVI),
     Series("DAVI on cube3, by batch", "training", "batch", (100, 300, 1000, 3000, 10_000), "states_per_second",
            "states/s", options=DAVI),
-    Series("DAVI on cube3, speed of several processes over that of one", "processes", "processes", PROCESSES, "ratio",
+    Series("DAVI on cube3, speed of several processes over that of one", "training", "processes", PROCESSES, "ratio",
            "× one process", ONE, DAVI | {"width": 512}),
     Series("BWAS on cube3 with a network, by N", "network_search", "size", (1, 10, 100, 1000, 10_000),
            "generated_per_second", "generated/s", options={"steps": 20}),

@@ -10,7 +10,7 @@ import pytest
 import torch
 from messages import is_one_sentence
 
-from benchmarks import gpu, results, scaling, sizing
+from benchmarks import gpu, optimal, results, scaling, sizing
 from benchmarks.__main__ import PROJECT, WAITING, measure, run_side
 from benchmarks.results import COLUMNS, Outcome, put_between
 from benchmarks.works import LESS, MORE, WORKS, Row, Work
@@ -133,6 +133,12 @@ def test_the_page_on_size_has_the_tables_that_the_committed_rows_give():
     page = (PROJECT / "docs" / "sizing.md").read_text(encoding="utf-8").splitlines()
     told = [*sizing.checks(rows, pd.read_csv(folder / "sizing.csv")), *sizing.works(rows, default)]
     assert [line for line in told if line.startswith("|")] == [line for line in page if line.startswith("|")]
+
+
+def test_the_page_of_shortest_solutions_has_the_tables_that_the_committed_rows_give():
+    page = (PROJECT / "docs" / "optimal.md").read_text(encoding="utf-8")
+    written = page.split(optimal.BEGIN)[1].split(optimal.END)[0].strip().splitlines()
+    assert written == optimal.tables(pd.read_csv(optimal.KEPT))
 
 
 def test_a_part_of_the_job_for_a_gpu_leaves_its_measurements_and_where_they_were_made(tmp_path, capsys):

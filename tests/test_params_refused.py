@@ -1,4 +1,7 @@
-"""Parameters that make no sense are refused before anything runs, in one short sentence and within a second."""
+"""Parameters that make no sense are refused before anything runs, in one short sentence and within a second.
+
+Also what a message shows of what the user gave.
+"""
 
 import os
 import re
@@ -10,13 +13,15 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 from messages import is_one_sentence
 
 from costtogo import memory
 from costtogo.exact.partition import parse_partition
 from costtogo.params.loading import laid, load, overlay, parse, refuse_other_name
 from costtogo.params.reading import read_yaml
-from costtogo.types import UserError
+from costtogo.types import UserError, excerpt
 
 ROOT = Path(__file__).parent.parent
 CONFIG = ROOT / "config"
@@ -691,3 +696,21 @@ def test_a_study_goes_by_the_name_of_its_file(tmp_path):
 def test_a_partition_of_thousands_of_digits_is_refused(text):
     with refused("is no partition"):
         parse_partition(4, text)
+
+
+@given(st.text(max_size=200))
+def test_an_excerpt_is_one_printable_line_of_60_letters_at_the_most(text):
+    assert len(excerpt(text)) <= 60 and excerpt(text).isprintable()
+
+
+@given(st.text(st.characters(exclude_categories=("C", "Z")), max_size=60))
+def test_a_short_text_is_shown_whole(text):
+    assert excerpt(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("R\n", r"R\n"), ("\x1b[m", r"\x1b[m"), ("\udcff", r"\udcff"), ("abcdefg", "abcdefg"), ("abcdefgh", "abcdef…")],
+)
+def test_what_cannot_be_printed_is_shown_as_escapes_and_what_is_long_is_cut_off(text, shown):
+    assert excerpt(text, most=7) == shown

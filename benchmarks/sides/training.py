@@ -23,6 +23,17 @@ def ours(asked) -> dict[str, float]:
     return {"states_per_second": asked.batch * asked.iterations / (time.perf_counter() - begun), "loss": losses[-1]}
 
 
+def several(asked) -> dict[str, float]:
+    """The speed of several processes over that of one. Starting the processes is not timed."""
+    from costtogo.parallel import together
+
+    found = []
+    for processes in (1, asked.processes):
+        with together(processes, "cpu", ours, asked):
+            found.append(ours(asked)["states_per_second"])
+    return {"states_per_second": found[1], "ratio": found[1] / found[0]}
+
+
 def iterations_of(asked) -> Iterator:
     """The iterations of the training, including those before the clock starts."""
     import torch
@@ -64,6 +75,6 @@ def _train(asked, updates: int) -> None:
 
 if __name__ == "__main__":
     run(
-        {"ours": ours, "deepxube": deepxube},
-        width=256, blocks=2, batch=1000, iterations=30, warm=5, precision="float32", procs=2,
+        {"ours": lambda asked: (several if asked.processes else ours)(asked), "deepxube": deepxube},
+        width=256, blocks=2, batch=1000, iterations=30, warm=5, precision="float32", procs=2, processes=0,
     )  # fmt: skip

@@ -260,13 +260,16 @@ class Deepening:
         return f"{self.bound} moves in about {here:,.0f} s, {self.bound + self.step} in {after:,.0f} s{known}"
 
     def _work(self, race: np.ndarray, path: Path) -> bool:
-        """Search subtrees with one path until there are no more (True) or the time is up (False)."""
+        """Search subtrees with one path until there are no more (True) or the time is up (False).
+
+        The clock is looked at after a slice, so that a short search ends also where its code had to be compiled first.
+        """
         left, of = self.bound - self.roots.ways.shape[1], self.of
-        while time.monotonic() < self.end:
+        while not (done := _search(path, self.roots, race, left, (of.rows, of.base), of.rules, self.known, SLICE)):
             report(self.work, self.told)
-            if _search(path, self.roots, race, left, (of.rows, of.base), of.rules, self.known, SLICE):
-                return True
-        return False
+            if time.monotonic() > self.end:
+                break
+        return done
 
     def _look(self, paths: list[Path]) -> None:
         """Take the first solution in the order of the subtrees; those of most nodes come first under the next bound."""
