@@ -2,14 +2,18 @@
 
     PYTHONPATH=src python -m benchmarks.gpu --minutes 9
 
-It needs torch, numba, numpy, pandas, pyarrow, scipy, safetensors and pydantic, and no installed costtogo. Each part
-writes <part>.json into --out, with commit, device and versions, anew after each measurement, so that an end at any
-moment loses only the measurement it was in. The part cube also writes its network. --tiny tries everything in small
-on any device.
+It needs torch, numba, numpy, pandas, pyarrow, scipy, safetensors, pydantic, typer and PyYAML, for the part exact also
+matplotlib, and no installed costtogo. Each part writes <part>.json into --out, with commit, device and versions, anew
+after each measurement: an end at any moment loses only the measurement it was in. The part cube also writes its
+network, the part exact what its stages found. --tiny tries everything in small on any device.
 """
 
 import argparse
+import io
+import os
+import subprocess
 import sys
+import tarfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,14 +26,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from costtogo import external, external_files
+from costtogo import external, external_files, recipes
 from costtogo.engines.device import DeviceEngine
 from costtogo.engines.host import HostEngine
 from costtogo.exact.nearby import nearby_table
-from costtogo.files import write_json
+from costtogo.files import json_text, read_json, write_bytes, write_json
 from costtogo.heuristics import network as networks
 from costtogo.heuristics.network import Network, NetworkHeuristic, build, native_precision, present
 from costtogo.learning.training import Training
+from costtogo.params.loading import BASE
 from costtogo.params.trainers import training_of
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
@@ -37,6 +42,10 @@ from costtogo.puzzles.base import random_walks
 from costtogo.search import beam, bwas
 from costtogo.stages.stage_run import commit, processor
 from costtogo.types import UserError
+from costtogo.workflow.graph import Graph
+from costtogo.workflow.stages import Stage
+from costtogo.workflow.state import State
+from tools.adopt import MACHINE
 
 Rows = Iterator[dict[str, Any]]
 CUBE = make("cube3")
@@ -45,10 +54,22 @@ MIDDLE = {"first_layers": [2048, 512], "residual_blocks": 4}  # its weights fit 
 COMPACT = {"first_layers": [1024, 256], "residual_blocks": 2}
 REDUCED = {"first_layers": [3000, 800], "residual_blocks": 3}  # DNN_reduced_0 of the thesis
 SMALLEST = {"first_layers": [32, 16], "residual_blocks": 1}
+LARGEST = 1 << 20  # bytes of a result that is packed: weights and values of all states stay where they were made
 CHECKED = ("cube2", "cube3", "puzzle15", "puzzle48", "lights_out_7", "sokoban", "hanoi_7")
 WALK = 26  # moves
 EXTERNAL = "cube3_qtm.csv"
-STEPS_AHEAD = 3  # iterations before a measurement, in which kernels are chosen
+STEPS_AHEAD = 9  # iterations before a measurement, in which kernels are chosen and steps recorded
+EXACT = (  # shortest first
+    "thesis/H10_DNN_reduced_0_eps01",
+    "thesis/DNN_noBatchNorm",
+    "thesis/H10_DNN_0",
+    "thesis/DNN_final_2x2x2",
+    "thesis/DNN_reduced_0_noBatchNorm",
+    "thesis/DNN_0",
+    "thesis/DNN_reduced_0",
+    "cube3-thesis/C3_DNN_0",
+)
+TINY, FEW = ("thesis/H4_DNN_reduced_0_seed1",), {"models": {"H4_DNN_reduced_0": {"iterations": 3}}}
 
 
 @dataclass(frozen=True)
@@ -59,6 +80,7 @@ class Job:
     tiny: bool
     ends: float
     out: Path
+    exact: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -216,21 +238,75 @@ def cube(job: Job) -> Rows:
         yield {"work": f"{named}: seconds a cube", "value": each, "unit": "s"}
 
 
-PARTS = {part.__name__: part for part in (check, walks, regression, davi, steps, searches, cube)}
+def exact(job: Job) -> Rows:
+    """The exact trainings that nobody has run, with their audits and searches: each packed when it is finished.
+
+    Without --exact all of them, shortest first. What is finished is not run again, and a training goes on from its
+    resume point. python -m tools.adopt --brought takes what was packed.
+    """
+    for place in TINY if job.tiny else job.exact or EXACT:
+        study, name = place.split("/")
+        changes = {"device": job.device} | (FEW if job.tiny else {})
+        graph = Graph([Path(BASE), Path(f"config/{study}.yaml")], Path("config"), changes)
+        ends = [stage for stage in graph.stages if stage.study == study and stage.name == name]
+        if not ends:
+            raise UserError(f"The study {study} has no model {name}: name one of {', '.join(EXACT)}.")
+        begun, state = time.monotonic(), State(graph.stages)
+        for stage in [stage for stage in graph.stages if stage in ends or any(stage in end.needs for end in ends)]:
+            if state.reason(stage) and not made(stage, job):
+                yield {"work": f"{place}, until the minutes were up", "value": time.monotonic() - begun, "unit": "s"}
+                return
+        write_bytes(job.out / f"{study}-{name}.tar", packed(ends, card_of(job)))
+        yield {"work": f"{place}, with audit and searches", "value": time.monotonic() - begun, "unit": "s"}
+
+
+def made(stage: Stage, job: Job) -> bool:
+    """Make a stage by its own command; False if the minutes are up before it ends."""
+    command = [sys.executable, "-m", "costtogo.cli", "stage", stage.module]
+    command += ["--params", str(stage.recipe.write(stage.folder, stage.name)), *stage.options.split()]
+    try:
+        environment = os.environ | {"COSTTOGO_TRACKING": "off"}
+        done = subprocess.run(command, env=environment, timeout=max(0.1, job.ends - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        return False
+    if done.returncode:
+        raise UserError(f"{stage.id} failed, as its last line says; what was finished before it is kept.")
+    return True
+
+
+def packed(stages: list[Stage], machine: dict) -> bytes:
+    """An archive of the cards, marks, timings and smaller results of finished stages."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        member = tarfile.TarInfo(MACHINE)
+        member.size = len(text := json_text(machine).encode())
+        archive.addfile(member, io.BytesIO(text))
+        for stage in stages:
+            marks = [str(mark.path) for mark in recipes.marks(stage.folder, stage.name)]
+            for path in [stage.card, *marks, *stage.timings, *read_json(stage.card)["outputs"]]:
+                if Path(path).stat().st_size <= LARGEST:
+                    archive.add(path, recursive=False)
+    return content.getvalue()
+
+
+PARTS = {part.__name__: part for part in (check, walks, regression, davi, steps, searches, cube, exact)}
+ALL = [name for name in PARTS if name != "exact"]  # which takes longer than the others together
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the parts asked for; 0 if all ran, 1 with one sentence for a mistake or if the two engines differ."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
-    parser.add_argument("--part", action="append", choices=PARTS, help="one part alone; may be repeated (all)")
+    parser.add_argument("--part", action="append", choices=PARTS, help="one alone; may be repeated (all but exact)")
+    parser.add_argument("--exact", action="append", metavar="STUDY/MODEL", help="a training of the part exact (all)")
     parser.add_argument("--minutes", type=float, default=9, help="after which no part begins (9)")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="cuda", help="of torch (cuda)")
     parser.add_argument("--tiny", action="store_true", help="everything in small, in about a minute on a processor")
     parser.add_argument("--out", type=Path, default=Path("results/gpu"), help="a folder (results/gpu)")
     asked = parser.parse_args(arguments)
     try:
-        job = Job(present(asked.device), asked.tiny, time.monotonic() + 60 * asked.minutes, asked.out)
-        return int(not all([run(job, name) for name in asked.part or PARTS]))
+        ends, models = time.monotonic() + 60 * asked.minutes, tuple(asked.exact or ())
+        job = Job(present(asked.device), asked.tiny, ends, asked.out, models)
+        return int(not all([run(job, name) for name in asked.part or (["exact"] if models else ALL)]))
     except (UserError, torch.OutOfMemoryError) as error:
         print(f"gpu: {str(error).splitlines()[0]}", file=sys.stderr)
         return 1
@@ -244,15 +320,19 @@ def run(job: Job, name: str) -> bool:
     if time.monotonic() >= job.ends:
         print(f"{name}: no time is left", flush=True)
         return True
-    begun, rows = time.monotonic(), []
-    card = {"device": torch.cuda.get_device_name() if job.device == "cuda" else processor(), "commit": commit()}
-    card |= {library: version(library) for library in ("torch", "numba", "numpy")} | {"precision": job.precision}
+    begun, rows, card = time.monotonic(), [], card_of(job)
     for row in PARTS[name](job):
         print(f"{name}: {row['work']}: {row['value']:,.6g} {row['unit']}", flush=True)
         rows.append(row)
         seconds = round(time.monotonic() - begun, 1)
         write_json(job.out / f"{name}.json", {"part": name, "tiny": job.tiny, "seconds": seconds, **card, "rows": rows})
     return all(row["value"] for row in rows if row["unit"] == "1 if equal")
+
+
+def card_of(job: Job) -> dict[str, str]:
+    """Where, from which commit and with which versions something was measured."""
+    card = {"device": torch.cuda.get_device_name() if job.device == "cuda" else processor(), "commit": commit()}
+    return card | {library: version(library) for library in ("torch", "numba", "numpy")} | {"precision": job.precision}
 
 
 if __name__ == "__main__":

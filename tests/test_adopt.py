@@ -1,10 +1,12 @@
 """Finished results taken over to new code: by a record of the net, and not without."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 from messages import is_one_sentence
 
+from benchmarks import gpu
 from costtogo.files import digest, read_json, write_json
 from costtogo.params.study import Study
 from costtogo.sources import digest_of
@@ -12,6 +14,7 @@ from costtogo.stages import tables
 from costtogo.tables.provenance import provenance
 from costtogo.tables.results import StudyResults
 from costtogo.types import UserError
+from costtogo.workflow.graph import Graph
 from costtogo.workflow.stages import Stage, stages_of
 from costtogo.workflow.state import State
 from tools import adopt
@@ -124,3 +127,32 @@ def test_a_stage_that_comes_out_otherwise_when_made_again_stops_everything(older
         adopt.run(stages_of(STUDY), record())
     assert is_one_sentence(str(told.value))
     assert all(State(listed()).reason(stage) for stage in listed()) and not list(older.glob(".adopt-*"))
+
+
+def test_what_a_machine_with_a_gpu_made_is_taken_as_if_it_had_been_made_here(tmp_path, monkeypatch):
+    for name in ("config", "data", "params.yaml"):
+        (tmp_path / name).symlink_to(Path(name).resolve())
+    monkeypatch.setenv("PYTHONPATH", str(Path("src").resolve()))
+    monkeypatch.chdir(tmp_path)
+    # There: a training, its audit and its searches, each by its own command.
+    assert gpu.main(["--tiny", "--device", "cpu", "--part", "exact", "--minutes", "30"]) == 0
+    (packed,) = Path("results/gpu").glob("*.tar")
+    # Here: only what it reads is made; a study of other parameters takes nothing.
+    for group in ("models", "audits", "searches"):
+        for folder in (Path("results/thesis"), Path("results/thesis/done"), Path("results/thesis/timings")):
+            shutil.rmtree(folder / group)
+    files = [Path("params.yaml"), Path("config/thesis.yaml")]
+    with pytest.raises(UserError) as error:
+        adopt.bring(Graph(files, Path("config")).stages, packed)
+    assert is_one_sentence(str(error.value)) and "other parameters" in str(error.value)
+    stages = Graph(files, Path("config"), gpu.FEW | {"device": "cpu"}).stages
+    assert adopt.bring(stages, packed) == 3
+    taken = [stage for stage in stages if stage.id.endswith("/H4_DNN_reduced_0_seed1") and stage.study == "thesis"]
+    assert [State(stages).reason(stage) for stage in taken] == ["", "", ""]
+    brought = read_json(taken[0].card)["brought"]
+    assert brought["torch"] and brought["device"]
+    # A file that is cut off costs one sentence.
+    packed.write_bytes(packed.read_bytes()[:3000])
+    with pytest.raises(UserError) as error:
+        adopt.bring(stages, packed)
+    assert is_one_sentence(str(error.value))

@@ -152,7 +152,7 @@ def test_a_part_of_the_job_for_a_gpu_leaves_its_measurements_and_where_they_were
 
 def test_the_job_for_a_gpu_begins_no_part_when_its_minutes_are_up(tmp_path, capsys):
     assert gpu.main(["--tiny", "--device", "cpu", "--out", str(tmp_path), "--minutes", "0"]) == 0
-    assert capsys.readouterr().out.count("no time is left") == len(gpu.PARTS) and not [*tmp_path.iterdir()]
+    assert capsys.readouterr().out.count("no time is left") == len(gpu.ALL) and not [*tmp_path.iterdir()]
 
 
 def test_what_the_job_measured_before_it_was_interrupted_is_kept(tmp_path, capsys, monkeypatch):

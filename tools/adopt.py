@@ -7,13 +7,17 @@ of commits, of this kind of processor and of these versions; it must name the di
 and of today's code, and have found every result equal. Parameters whose shape has changed count as the same if the
 record has both shapes of the slice that the study's own file makes. Then the cheapest stage of each kind is made again
 in a separate folder and must be the same byte for byte. Cards record this under `adopted`, and reports mark such rows.
+
+With --brought instead, what a machine with a GPU made from the same code and packed (`make gpu`) is taken as made here.
 """
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +27,7 @@ from typing import Annotated, Any
 import typer
 
 from costtogo import cli, recipes
-from costtogo.files import FileError, digest, json_text, read_json, write_json
+from costtogo.files import FileError, digest, json_text, read_json, write_bytes, write_json
 from costtogo.params.loading import BASE
 from costtogo.progress import say
 from costtogo.recipes import shortened
@@ -34,13 +38,19 @@ from costtogo.workflow.graph import Graph
 from costtogo.workflow.stages import Stage
 from costtogo.workflow.state import State
 
+MACHINE = "machine.json"  # in what another machine packed: what it is
 MADE_ANEW = ("figures", "report", "external")  # decided by the clock, or made in seconds
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 @app.command()
 def adopt(
-    net: Annotated[Path, typer.Option(help="Record of the net: make net BEFORE=<commit that made the results>.")],
+    net: Annotated[
+        Path | None, typer.Option(help="Record of the net: make net BEFORE=<commit that made the results>.")
+    ] = None,
+    brought: Annotated[
+        list[Path] | None, typer.Option(help="What `make gpu` packed on another machine; any number.")
+    ] = None,
     studies: Annotated[
         list[str] | None, typer.Argument(help="Names of studies; that of params.yaml and its overlays if left out.")
     ] = None,
@@ -53,7 +63,13 @@ def adopt(
     names = studies or [graph.study.study]
     if unknown := [name for name in names if name not in {each.study for each in graph.stages}]:
         raise UserError(f"There is no study {unknown[0]}: name one of config/ or the one of {BASE}.")
-    run([each for each in graph.stages if each.study in names], net)
+    chosen = [each for each in graph.stages if each.study in names]
+    if bool(net) == bool(brought):
+        raise UserError("Give either --net, the record of the net, or --brought, what another machine packed.")
+    for path in brought or ():
+        bring(chosen, path)
+    if net:
+        run(chosen, net)
 
 
 @dataclass(frozen=True)
@@ -196,14 +212,81 @@ def take_over(stage: Stage, net: Net) -> None:
     card, code = read_json(stage.card), digest_of(stage.recipe.code)
     step = {"from": card["code"], "to": code, "net": digest(net.path)}
     step |= {side: net.content[side]["commit"] for side in ("before", "after")}
-    for mark in recipes.marks(stage.folder, stage.name):
-        mark.path.unlink()
     write_json(
         stage.card, card | {"parameters": stage.parameters, "code": code, "adopted": [*card.get("adopted", []), step]}
     )
+    leave_mark(stage)
+
+
+def leave_mark(stage: Stage) -> None:
+    """The mark of today's recipe instead of all others."""
+    for mark in recipes.marks(stage.folder, stage.name):
+        mark.path.unlink()
     recipe = stage.recipe.write(stage.folder, stage.name)
     timings = [Path(path) for path in stage.timings if Path(path).exists()]
     recipes.finish(recipe, stage.folder, Path(stage.card), timings)
+
+
+def bring(stages: list[Stage], path: Path) -> int:
+    """Take what a machine with a GPU packed (benchmarks.gpu, part exact) as if it had run here; how many stages.
+
+    Code, inputs and parameters but the device must be those of today's stages: else UserError, and nothing changes.
+    Cards say under `brought` where they come from, and the digests of the large results that stayed there.
+    """
+    try:
+        with tarfile.open(path) as archive:
+            files = {each.name: archive.extractfile(each).read() for each in archive if each.isfile()}
+        machine = json.loads(files[MACHINE])
+        cards = {stage.id: json.loads(files[stage.card]) for stage in stages if stage.card in files}
+        code = {stage.id: _mark_in(files, stage) for stage in stages if stage.id in cards}
+    except (OSError, tarfile.TarError, KeyError, StopIteration, ValueError) as error:
+        raise FileError(f"{path} is damaged, or not what `make gpu` packs: {error}.") from error
+    chosen = [stage for stage in stages if stage.id in cards]
+    if not chosen:
+        raise UserError(f"{path} holds no results of these studies: name theirs, and their file with --configfile.")
+    written = {name: found for card in cards.values() for name, found in card["outputs"].items()}
+    for stage in chosen:
+        if reason := unlike(stage, cards[stage.id], code[stage.id], files, written):
+            raise UserError(f"{stage.id} of {path} cannot be taken: {reason}.")
+    renewed: dict[str, str] = {}  # digests of cards that have changed
+    for stage in chosen:
+        card = cards[stage.id]
+        kept = {name: found for name, found in card["outputs"].items() if name in files}
+        left = {name: found for name, found in card["outputs"].items() if name not in files}
+        for name in (*kept, *(name for name in stage.timings if name in files)):
+            write_bytes(Path(name), files[name])
+        read = {name: renewed.get(name, found) for name, found in card["inputs"].items()}
+        card |= {"outputs": kept, "inputs": read}
+        write_json(stage.card, card | {"brought": machine | {"left": left}})
+        renewed[stage.card] = digest(stage.card)
+        leave_mark(stage)
+    say(f"{len(chosen)} stages are taken from {path.name}, made on {machine.get('device')}.")
+    return len(chosen)
+
+
+def _mark_in(files: dict[str, bytes], stage: Stage) -> dict[str, str]:
+    """The code that made a packed stage, digests by file."""
+    start = f"results/{stage.study}/done/{stage.group}/{stage.name}."
+    return json.loads(next(content for name, content in files.items() if name.startswith(start)))["code"]
+
+
+def unlike(stage: Stage, card: dict, code: dict, files: dict[str, bytes], written: dict[str, str]) -> str:
+    """Why a packed stage is not today's, empty if it is.  written: what all packed stages wrote, digests by path."""
+    same = {**card["parameters"], **{name: stage.parameters[name] for name in ("device",) if name in stage.parameters}}
+    if json_text(same) != json_text(stage.parameters):
+        return "it has other parameters"
+    if changed := sorted(name for name, found in stage.recipe.code.items() if code.get(name) != found):
+        return f"it was made by other code ({shortened(changed)})"
+    for name, found in card["outputs"].items():
+        if not name.startswith((f"{stage.folder}/{stage.name}.", f"{stage.folder}/{stage.name}/")) or ".." in name:
+            return f"it names {name}"
+        if name in files and hashlib.sha256(files[name]).hexdigest() != found:
+            return f"{name} is damaged"
+    for name, found in card["inputs"].items():
+        packed = hashlib.sha256(files[name]).hexdigest() if name in files else written.get(name)
+        if found != (packed or (digest(name) if Path(name).is_file() else "")):
+            return f"{name}, which it read, is not here or another one: make it first"
+    return ""
 
 
 if __name__ == "__main__":

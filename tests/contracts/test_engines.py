@@ -12,6 +12,7 @@ from messages import is_one_sentence
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from costtogo.contract import check
 from costtogo.engines import engine_of, engine_on
 from costtogo.engines.device import RECORDINGS, Captured, DeviceEngine
 from costtogo.engines.host import HostEngine
@@ -24,6 +25,7 @@ from costtogo.params.trainers import training_of
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make, names_of_files
 from costtogo.puzzles.base import Puzzle, random_walks
+from costtogo.puzzles.cube import Cube2
 from costtogo.search import bwas
 from costtogo.search.beam import BeamLimits, solve
 from costtogo.types import UserError
@@ -392,3 +394,31 @@ def test_a_device_that_is_full_costs_one_sentence():
     with pytest.raises(UserError, match="too little free memory for a beam of width 70,000") as told:
         solve(engine.puzzle, Large(None, engine, True), engine.puzzle.goal[None, ::-1], width=70_000)
     assert is_one_sentence(str(told.value))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_puzzle_of_this_package_fulfils_the_contract(name):
+    check(make(name))
+
+
+def wrong_children(puzzle, states):
+    children, legal = Cube2.expand(puzzle, states)
+    return children[:, ::-1], legal
+
+
+BROKEN = {
+    "expand gives children": {"expand": lambda self, states: (Cube2.expand(self, states)[0].astype(int), None)},
+    "legal and move say what expand says": {"expand": wrong_children},
+    "the inverse is legal after it and undoes it": {"inverse": lambda self, action: action},
+    "rank and unrank": {"rank": lambda self, states: 0 * Cube2.rank(self, states)},
+    "A state is read back": {"parse_state": lambda self, text: self.goal},
+    "Moves that are read back": {"format_moves": lambda self, moves: ""},
+    "The moves that the rule declares": {"rule": Cube2().rule._replace(turns=Cube2().rule.turns[:, ::-1])},
+}
+
+
+@pytest.mark.parametrize("law", BROKEN)
+def test_a_puzzle_that_breaks_a_law_is_told_which_one(law):
+    with pytest.raises(UserError) as error:
+        check(type("Broken", (Cube2,), BROKEN[law])())
+    assert law in str(error.value) and is_one_sentence(str(error.value))
