@@ -1,16 +1,19 @@
 """Finished results taken over to new code: by a record of the net, and not without."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 from messages import is_one_sentence
 
 from benchmarks import gpu
-from costtogo.files import digest, read_json, write_json
+from costtogo import recipes
+from costtogo.files import FileError, digest, read_json, write_json, write_text
 from costtogo.params.study import Study
 from costtogo.sources import digest_of
 from costtogo.stages import tables
+from costtogo.stages.stage_run import commit
 from costtogo.tables.provenance import provenance
 from costtogo.tables.results import StudyResults
 from costtogo.types import UserError
@@ -156,3 +159,27 @@ def test_what_a_machine_with_a_gpu_made_is_taken_as_if_it_had_been_made_here(tmp
     with pytest.raises(UserError) as error:
         adopt.bring(stages, packed)
     assert is_one_sentence(str(error.value))
+
+
+def test_a_tree_differs_by_what_people_change_and_not_by_what_a_run_writes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert commit() == ""
+    written = ("reports/default/report.md", "dvc.lock", "studies/dvc.lock")
+    for name in (*written, "params.yaml"):
+        write_text(name, "before")
+    for command in (["init"], ["add", "."], ["-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-m", "t"]):
+        subprocess.run(["git", *command], check=True, capture_output=True)
+    head = commit()
+    assert len(head) == 40
+    for name in written:
+        write_text(name, "after")
+    assert commit() == head
+    write_text("params.yaml", "after")
+    assert commit() == f"{head}+"
+
+
+def test_results_that_cannot_be_replaced_are_told_in_one_sentence(tmp_path):
+    (tmp_path / "tables" / "hanoi_4.json").mkdir(parents=True)  # which cannot be removed as a file, by root neither
+    with pytest.raises(FileError, match="Cannot replace .*hanoi_4.json: ") as told:
+        recipes.begin(tmp_path / "tables", "hanoi_4")
+    assert is_one_sentence(str(told.value))

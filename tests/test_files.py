@@ -14,13 +14,10 @@ import pandas as pd
 import pyarrow.parquet
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from messages import is_one_sentence
 
 from costtogo import files
 from costtogo.files import FileError
-from costtogo.types import excerpt
 
 FRAME = pd.DataFrame({"name": ["a", "b"] * 200, "value": np.linspace(0, 1, 400)})
 ARRAYS = {"distance": np.arange(500), "name": np.array(["x", "y"])}
@@ -288,21 +285,3 @@ def test_text_is_read_and_written_as_utf_8_whatever_the_locale():
 def test_a_digest_is_that_of_the_content(tmp_path):
     (tmp_path / "abc").write_text("abc")  # FIPS 180-2, appendix B.1
     assert files.digest(tmp_path / "abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-
-
-@given(st.text(max_size=200))
-def test_an_excerpt_is_one_printable_line_of_60_letters_at_the_most(text):
-    assert len(excerpt(text)) <= 60 and excerpt(text).isprintable()
-
-
-@given(st.text(st.characters(exclude_categories=("C", "Z")), max_size=60))
-def test_a_short_text_is_shown_whole(text):
-    assert excerpt(text) == text
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [("R\n", r"R\n"), ("\x1b[m", r"\x1b[m"), ("\udcff", r"\udcff"), ("abcdefg", "abcdefg"), ("abcdefgh", "abcdef…")],
-)
-def test_what_cannot_be_printed_is_shown_as_escapes_and_what_is_long_is_cut_off(text, shown):
-    assert excerpt(text, most=7) == shown
