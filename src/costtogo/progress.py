@@ -14,6 +14,7 @@ import numpy as np
 
 REPORT_SECONDS = 10  # between two lines of progress
 SECONDS_BETWEEN = 0.2  # between two calls of a watcher
+MARGIN = 2  # times longer than the work before may work of the same size take, as memory grows
 
 
 def say(line: str) -> None:
@@ -30,6 +31,42 @@ def with_progress(items: Iterable, count: int, name: str) -> Iterator:
             say(f"{name}: {done} of {count} searched, {left // 60:.0f}:{left % 60:02.0f} left")
             said = now
         yield item
+
+
+@dataclass
+class Clock:
+    """When a search ends, and how large a step it may begin before: by the last one's rate it should end in time.
+
+    deadline: of time.monotonic.  rate: seconds for a unit of work, whatever the search counts.
+    """
+
+    deadline: float
+    rate: float = 0.0
+    _done: float = 0.0
+    _at: float = field(default_factory=lambda: time.monotonic())
+
+    @classmethod
+    def of(cls, seconds: float) -> "Clock":
+        """One that begins now."""
+        return cls(time.monotonic() + seconds)
+
+    @property
+    def is_up(self) -> bool:
+        """True once the deadline has passed."""
+        return time.monotonic() >= self.deadline
+
+    def room(self, done: float) -> float:
+        """How many units should end in time: at least one until then, so that no slow step ends a search, then none.
+
+        done: units so far, by which the rate since the last call is known.
+        """
+        now = time.monotonic()
+        if done > self._done:
+            self.rate = (now - self._at) / (done - self._done)
+        self._done, self._at, left = done, now, self.deadline - now
+        if left <= 0:
+            return 0.0
+        return max(1.0, left / (MARGIN * self.rate)) if self.rate else np.inf
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """What BWAS owes over a heuristic that tells the cost-to-go of each child: the definition, the optimum, its limits."""
 
 import heapq
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from costtogo.exact.nearby import FAR, nearby_table
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.table import TableHeuristic
 from costtogo.learning.random_walk import draw_walks
+from costtogo.progress import Clock
 from costtogo.puzzles import make
 from costtogo.puzzles.base import solves
 from costtogo.search import action_engine
@@ -198,9 +200,7 @@ class Ticking:
 
 @pytest.mark.parametrize("heuristic", [Blind(), nothing_known], ids=["by action", "in step"])
 def test_a_search_whose_seconds_are_up_is_unsolved_and_says_why_and_a_solution_in_hand_stays(heuristic, monkeypatch):
-    clock = Ticking()
-    for module in ("action_engine", "step_engine", "pool"):
-        monkeypatch.setattr(f"costtogo.search.{module}.time", clock)
+    monkeypatch.setattr("costtogo.progress.time", Ticking())
     starts = np.concatenate([CUBE.goal[None], draw_walks(CUBE, 100, 50, np.random.default_rng(7)).states[[49, 48]]])
     setting = {"path_weight": 1.0, "batch_size": 10}
     found = solve(CUBE, heuristic, starts, **setting, limits=Limits(seconds=0))
@@ -210,6 +210,21 @@ def test_a_search_whose_seconds_are_up_is_unsolved_and_says_why_and_a_solution_i
     assert found.ended.tolist() == ["seconds"] * 2 and (found.nodes_expanded > 0).all()
     found = solve(CUBE, heuristic, starts[1:], **setting, limits=Limits(max_nodes=1000, seconds=600))
     assert found.ended.tolist() == ["memory"] * 2
+
+
+def test_a_step_is_as_large_as_should_end_in_time_and_after_a_slow_one_the_search_goes_on(monkeypatch):
+    now = SimpleNamespace(monotonic=lambda: now.at, at=0.0)
+    monkeypatch.setattr("costtogo.progress.time", now)
+    clock = Clock.of(5)
+    assert clock.room(0) == np.inf  # no rate is known
+    now.at = 1.0
+    assert clock.room(100) == pytest.approx(200)  # 10 ms each, of 4 s, of which half may be planned
+    now.at = 4.0
+    assert clock.room(101) == 1  # 3 s for one: no step should end in time, but the search has 1 s
+    now.at = 4.1
+    assert clock.room(111) == pytest.approx(45)
+    now.at = 5.0
+    assert clock.room(111) == 0 and clock.is_up
 
 
 def test_no_more_searches_go_in_step_than_fit_in_the_memory():

@@ -5,14 +5,12 @@ s: the first layer with a state in the table has a state on a shortest path. Sta
 as in the table; the caller replays the solution.
 """
 
-import time
-
 import numpy as np
 
 from costtogo.exact.hashing import HashTable, hash_states
-from costtogo.exact.nearby import FAR, NearbyTable, children_of
+from costtogo.exact.nearby import FAR, NearbyTable, at_once
 from costtogo.exact.solver import ExactSearch, Means
-from costtogo.progress import report
+from costtogo.progress import Clock, report
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import SearchResult, States
 
@@ -41,11 +39,11 @@ class MeetingSearch:
 
         lower_bound: for an unsolved start, the smallest number of moves that is not ruled out.
         """
-        deadline = time.monotonic() + self.seconds
-        return SearchResult.from_rows(self._solve_one(start, deadline) for start in starts)
+        clock = Clock.of(self.seconds)
+        return SearchResult.from_rows(self._solve_one(start, clock) for start in starts)
 
-    def _solve_one(self, start: States, deadline: float) -> tuple:
-        """One row of a SearchResult.  deadline: a value of time.monotonic."""
+    def _solve_one(self, start: States, clock: Clock) -> tuple:
+        """One row of a SearchResult."""
         actions, layers, seen = len(self.puzzle.actions), [start[None]], HashTable()
         seen.enter(hash_states(self.puzzle, start[None]))
         expanded, generated, met = 0, 0, self._within(start[None])
@@ -53,13 +51,13 @@ class MeetingSearch:
             layer = layers[-1]
             count = len(layer) * actions
             # End before a layer that would go beyond the limits: what is bounded is the work, not what it finds.
-            late = time.monotonic() > deadline
+            late = clock.is_up
             if late or not count or generated + count > self.max_generated:
                 return np.inf, expanded, generated, self.nearby.depth + len(layers), [], not late, late
             expanded, generated = expanded + len(layer), generated + count
             # The children of the last layer are looked up in the table and not kept: that saves the memory.
             last = generated + count * actions > self.max_generated
-            found, met = self._next_layer(layer, None if last else seen, deadline, (expanded, generated))
+            found, met = self._next_layer(layer, None if last else seen, clock, (expanded, generated))
             if found is None:
                 return np.inf, expanded, generated, self.nearby.depth + len(layers), [], False, True
             if not last and met is None and not len(found):  # all that can be reached was, without the goal
@@ -70,18 +68,21 @@ class MeetingSearch:
         return len(solution), expanded, generated, len(solution), solution
 
     def _next_layer(
-        self, states: States, seen: HashTable | None, deadline: float, work: tuple[int, int]
+        self, states: States, seen: HashTable | None, clock: Clock, work: tuple[int, int]
     ) -> tuple[States | None, States | None]:
         """The children that are in no earlier layer, each once, and one that is in the table, if any.
 
         If seen is None, no further layer is needed: the children are looked up and not kept. Returns None for the layer
         if the time is up before all were looked up. work: nodes expanded and generated, for a watcher.
         """
-        parts = [states[:0]]
-        for children in children_of(self.puzzle, states):
-            if time.monotonic() > deadline:
+        parts, done, most = [states[:0]], 0, at_once(self.puzzle)
+        while done < len(states):
+            # As many at a time as should end in time.
+            if not (room := clock.room(done)):
                 return None, None
             report(lambda: work)
+            children, legal = self.puzzle.expand(states[done : done + int(min(most, room))])
+            children, done = children[legal], done + len(legal)
             hashes = hash_states(self.puzzle, children)
             rows = np.flatnonzero(self.nearby.of_hashes(hashes) != FAR)
             if len(rows):

@@ -122,9 +122,14 @@ def nearby_table(puzzle: Puzzle, depth: int) -> NearbyTable:
     return NearbyTable(puzzle, table.keys, table.values, np.array(layers, dtype=np.int64))
 
 
+def at_once(puzzle: Puzzle) -> int:
+    """How many states are expanded at once."""
+    return max(1, min(CHILDREN, BYTES // puzzle.cells) // len(puzzle.actions))
+
+
 def children_of(puzzle: Puzzle, states: States) -> Iterator[States]:
     """The legal children of states, in batches of uint8 [N, D]."""
-    chunk = max(1, min(CHILDREN, BYTES // puzzle.cells) // len(puzzle.actions))
+    chunk = at_once(puzzle)
     for first in range(0, len(states), chunk):
         children, legal = puzzle.expand(states[first : first + chunk])
         yield children[legal]

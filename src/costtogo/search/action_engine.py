@@ -6,13 +6,13 @@ node, and states are made, kept and compared only when they are about to be expa
 are found then: of a batch of N entries those are dropped whose state was reached before at no greater cost.
 """
 
-import time
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from costtogo.compiled import njit
 from costtogo.engines import Engine
+from costtogo.progress import Clock
 from costtogo.puzzles.base import Puzzle, inverses
 from costtogo.search.heap import pop as pop_first
 from costtogo.search.heap import push as push_entry
@@ -105,11 +105,11 @@ def solve_by_action(
     """bwas.solve for starts uint8 [B, D] and their λ, float64 [B]: as many in step as the memory has room for."""
     if rules.max_nodes > (largest := ENTRIES // len(puzzle.actions)):
         raise UserError(f"A search of {puzzle.name} may keep at most {largest:,} nodes, not {rules.max_nodes:,}.")
-    together, deadline = searches_in_step(puzzle, rules.max_nodes), time.monotonic() + seconds
+    together, clock = searches_in_step(puzzle, rules.max_nodes), Clock.of(seconds)
     rows: list[tuple] = []
     for group in np.array_split(np.arange(len(starts)), max(1, -(-len(starts) // together))):
         pool = ActionPool(puzzle, len(group), getattr(heuristic, "engine", None))
-        run(pool, heuristic, starts[group], path_weight[group], rules, deadline)
+        run(pool, heuristic, starts[group], path_weight[group], rules, clock)
         rows += [pool.row(place) for place in range(len(group))]
     return SearchResult.from_rows(rows)
 
@@ -123,23 +123,22 @@ def searches_in_step(puzzle: Puzzle, max_nodes: int) -> int:
 
 
 def run(
-    pool: ActionPool, heuristic: ActionHeuristic, starts: States, path_weight: np.ndarray, rules: Rules, deadline: float
+    pool: ActionPool, heuristic: ActionHeuristic, starts: States, path_weight: np.ndarray, rules: Rules, clock: Clock
 ) -> None:
-    """Run searches in step until all have ended.
-
-    deadline: of time.monotonic; a search that runs then expands no more.
-    """
+    """Run searches in step until all have ended; those that run when the time is up expand no more."""
     no_parent = np.full(len(starts), NOTHING, dtype=np.int32)
     no_cost = np.zeros(len(starts), dtype=np.float32)
     engine = pool.engine
     batch = Batch(np.arange(len(starts), dtype=np.int32), no_parent, no_cost, engine.given(starts))
     # The first batch has the starts. A node is expanded when it is entered: one evaluation serves all its children,
     # which are made only when their entries are popped.
+    allowed = pool.in_time(rules, clock)
     while pool.searches["running"].any():
-        rows, nodes = pool.enter(batch, pool.in_time(rules, deadline), path_weight)
+        rows, nodes = pool.enter(batch, allowed, path_weight)
         values = engine.told(heuristic.children(batch.states[engine.given(rows)]))
         pool.push(batch.search[rows], nodes, values, path_weight)
-        batch = pool.pop(rules, path_weight)
+        allowed = pool.in_time(rules, clock)
+        batch = pool.pop(allowed, path_weight)
 
 
 def _larger(array: np.ndarray, room: int, counts: np.ndarray, running: np.ndarray) -> np.ndarray:

@@ -5,7 +5,6 @@ other is asked for the new children alone. The search ends at the first level th
 around the goal; the rest of the path is read from it.
 """
 
-import time
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from costtogo.engines import Batch, Engine, Seen, engine_on
 from costtogo.exact.nearby import FAR, Ends, GoalAlone
-from costtogo.progress import report
+from costtogo.progress import Clock, report
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import ActionHeuristic, Heuristic, SearchResult, States, UserError
 
@@ -58,9 +57,9 @@ def solve(
     if width < 1:
         raise UserError(f"The width of a beam must be 1 or more, not {width}.")
     nearby = nearby or GoalAlone(puzzle)
-    deadline = time.monotonic() + limits.seconds
+    clock = Clock.of(limits.seconds)
     engine = getattr(heuristic, "engine", None) or engine_on(puzzle, "cpu")
-    search = partial(_search, engine, heuristic, width=width, nearby=nearby, limits=limits, deadline=deadline)
+    search = partial(_search, engine, heuristic, width=width, nearby=nearby, limits=limits, clock=clock)
     try:
         return SearchResult.from_rows(search(start) for start in starts)
     except engine.full as error:
@@ -69,7 +68,7 @@ def solve(
         ) from error
 
 
-def _search(engine, heuristic, start, *, width, nearby, limits, deadline) -> tuple:
+def _search(engine, heuristic, start, *, width, nearby, limits, clock) -> tuple:
     """One row of a SearchResult."""
     # The first level is the start alone, whose bound is a fact: no search makes it larger.
     seen, states = engine.seen(), engine.given(start[None])
@@ -81,17 +80,17 @@ def _search(engine, heuristic, start, *, width, nearby, limits, deadline) -> tup
     path = _finish(engine, nearby, levels, hashes)
     expanded, generated, late = 0, 0, False
     next_level = _next_by_action if getattr(heuristic, "by_action", False) else _next_by_state
-    begun = time.monotonic()
     while path is None and len(levels) <= limits.max_moves and seen.count <= limits.max_nodes:
-        # A level takes about as long as the last one: none is begun that would end too late.
-        took, begun, work = time.monotonic() - begun, time.monotonic(), (expanded, generated)
+        work = expanded, generated
         report(lambda work=work: work)
-        late = begun + took > deadline
-        if late or not len(levels[-1].states):
+        # Near the end of the time only the best states of a level are expanded.
+        room = clock.room(expanded)
+        late, best = not room, levels[-1].states[: int(min(room, width))]
+        if not len(best):
             break
         # Expand the level.
-        level, hashes, count = next_level(engine, heuristic, levels[-1].states, width, seen)
-        expanded += len(levels[-1].states)
+        level, hashes, count = next_level(engine, heuristic, best, width, seen)
+        expanded += len(best)
         generated += count
         levels[-1].states = None
         levels.append(level)

@@ -22,14 +22,13 @@ the tree holds already; shortcuts join those that one move connects though the s
 to three moves apart are joined through leaves, but no further states are added.
 """
 
-import time
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from costtogo.compiled import njit
 from costtogo.heuristics.rewards import value_of
-from costtogo.progress import report
+from costtogo.progress import Clock, report
 from costtogo.puzzles.base import Puzzle
 from costtogo.search.bwas import Limits
 from costtogo.search.pool import NOTHING, Nodes, SearchPool, hash_in, slot_of_state
@@ -188,11 +187,11 @@ def solve(
         raise UserError(f"A tree needs 1 or more leaves at a time, not {leaves}.")
     ends = int(limits.max_expansions), int(limits.max_nodes)
     rules = TreeRules(float(c), float(loss), int(leaves), bool(from_zero), *ends)
-    deadline, together, rows = time.monotonic() + limits.seconds, trees_in_step(puzzle, rules), []
+    clock, together, rows = Clock.of(limits.seconds), trees_in_step(puzzle, rules), []
     for first in range(0, len(starts), together):
         # Grow as many trees at a time as the memory has room for.
         pool = TreePool(puzzle, np.ascontiguousarray(starts[first : first + together]))
-        run(pool, heuristic, rules, deadline)
+        run(pool, heuristic, rules, clock)
         # A tree finds the goal by a long way; a search in it finds a shorter one.
         for search, nodes in enumerate(pool.nodes_of()):
             row = pool.row(search)
@@ -211,11 +210,11 @@ def trees_in_step(puzzle: Puzzle, rules: TreeRules) -> int:
     return max(1, min(TREES, MEMORY // whole))
 
 
-def run(pool: TreePool, heuristic: Heuristic | PolicyHeuristic, rules: TreeRules, deadline: float) -> None:
-    """Run simulations of all trees in step until each has ended.  deadline: of time.monotonic."""
+def run(pool: TreePool, heuristic: Heuristic | PolicyHeuristic, rules: TreeRules, clock: Clock) -> None:
+    """Run simulations of all trees in step until each has ended or the time is up."""
     while pool.searches["running"].any():
         report(pool.work)
-        if time.monotonic() >= deadline:
+        if clock.is_up:
             pool.searches["out_of_time"] |= pool.searches["running"]
             break
         # Simulate: down to the leaves, evaluated all in one call, and back up.

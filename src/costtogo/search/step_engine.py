@@ -3,7 +3,6 @@
 The nodes are those of a pool (search.pool); the open list of each search is a skew heap in one pool of entries.
 """
 
-import time
 from collections import deque
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ import numpy as np
 from costtogo.compiled import njit
 from costtogo.engines import Batch, Engine
 from costtogo.exact.hashing import first_slot
+from costtogo.progress import Clock
 from costtogo.puzzles.base import Puzzle
 from costtogo.search.heap import NOTHING, merged
 from costtogo.search.pool import Rules, SearchPool, hash_in, same, slot_of_state
@@ -102,12 +102,12 @@ def solve_in_step(
     A group that outgrows the memory is begun again in smaller groups.
     """
     rows: list[tuple] = [()] * len(starts)
-    deadline = time.monotonic() + seconds
+    clock = Clock.of(seconds)
     groups = deque(np.array_split(np.arange(len(starts)), -(-len(starts) // SEARCHES_IN_STEP) or 1))
     while groups:
         group = groups.popleft()
         pool = StepPool(puzzle, heuristic, starts[group], getattr(heuristic, "engine", None))
-        run(pool, heuristic, path_weight[group], rules, deadline)
+        run(pool, heuristic, path_weight[group], rules, clock)
         # Searches that still run have outgrown the memory together: they begin again with fewer others.
         running = pool.searches["running"]
         for place in np.flatnonzero(~running):
@@ -118,18 +118,19 @@ def solve_in_step(
     return SearchResult.from_rows(rows)
 
 
-def run(pool: StepPool, heuristic: Heuristic, path_weight: np.ndarray, rules: Rules, deadline: float) -> None:
+def run(pool: StepPool, heuristic: Heuristic, path_weight: np.ndarray, rules: Rules, clock: Clock) -> None:
     """Run the searches in step until all have ended or their nodes together outgrow the memory allowed.
 
-    deadline: of time.monotonic; the searches that run then expand no more.
+    Those that run when the time is up expand no more.
     """
     running, room = pool.searches["running"], max(rules.max_nodes, NODES_IN_STEP)
     while running.any() and (len(running) == 1 or pool.count <= room):
         # Pop a batch from each search, evaluate all new children in one call, and push what was reached.
-        parents = pool.pop(pool.in_time(rules, deadline))
+        parents = pool.pop(pool.in_time(rules, clock))
         if len(parents):
             reached, path = pool.insert(parents, heuristic)
             pool.push(reached, path, path_weight[pool.nodes.search[reached]] * path + pool.nodes.h[reached])
+    _close(pool.nodes, pool.searches, pool.entries, pool.entry_count)
 
 
 @njit(cache=True)
@@ -154,7 +155,8 @@ def _push(entries, roots, searches, count, nodes, path, new_f):
 def _pop(nodes, searches, entries, roots, rules):
     """Take nodes from the running searches, those of one after those of another, int32 [M], and end searches.
 
-    Keeps true: a search that has ended has its bound, and none of its nodes are taken.
+    Keeps true: none of the nodes of a search that has ended are taken; its bound has what it gave back, _close adds the
+    rest.
     """
     g, h, solved = nodes.g, nodes.h, nodes.solved
     f, node_of, entry_g, left, right = entries
@@ -170,6 +172,7 @@ def _pop(nodes, searches, entries, roots, rules):
             entry = roots[search]
             roots[search] = merged(f, left, right, left[entry], right[entry])
             node, path = node_of[entry], entry_g[entry]
+            node_of[entry] = NOTHING
             if path > g[node] or path + np.float64(h[node]) >= its.cost:
                 continue
             if solved[node]:
@@ -189,7 +192,6 @@ def _pop(nodes, searches, entries, roots, rules):
             its.expanded += taken
             continue
         # Give back what was taken: it is as open as what is still in the heap.
-        its.bound = _least_open(g, h, entries, roots[search])
         for row in range(first, used):
             its.bound = min(its.bound, g[batch[row]] + np.float64(h[batch[row]]))
         used = first
@@ -197,21 +199,14 @@ def _pop(nodes, searches, entries, roots, rules):
 
 
 @njit(cache=True)
-def _least_open(g, h, entries, root):
-    """The least g + h of the live entries of an open list."""
-    _, node_of, entry_g, left, right = entries
-    least = np.inf
-    stack = [root]
-    while len(stack) > 0:
-        entry = stack.pop()
-        if entry == NOTHING:
-            continue
-        node = node_of[entry]
-        if entry_g[entry] <= g[node]:
-            least = min(least, g[node] + np.float64(h[node]))
-        stack.append(left[entry])
-        stack.append(right[entry])
-    return least
+def _close(nodes, searches, entries, count):
+    """Take the live entries that are still in an open list into the bounds of their searches."""
+    g, h, search_of = nodes.g, nodes.h, nodes.search
+    for entry in range(count):
+        node = entries.node[entry]
+        if node != NOTHING and entries.g[entry] <= g[node]:
+            its = searches[search_of[node]]
+            its.bound = min(its.bound, g[node] + np.float64(h[node]))
 
 
 @njit(cache=True)
