@@ -28,7 +28,7 @@ test: environment
 	$(BIN)/ruff check src tests benchmarks net tools torture docs
 	$(BIN)/ruff format --check src tests benchmarks net tools torture docs
 	$(BIN)/snakefmt --check Snakefile workflow
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder -p no:cacheprovider
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 docs: environment
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

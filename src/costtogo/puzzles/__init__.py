@@ -175,9 +175,10 @@ def find(name: str) -> tuple[Family, list[Any]]:
     near = get_close_matches(name, known, n=1)
     asked = f": did you mean {near[0]}?" if near else "."
     forms = ", ".join(family.form for family in FAMILIES)
+    files = {0: "but no files", 1: "and the file"}.get(count := len(names_of_files()), f"and the {count} files")
     raise UserError(
-        f"Unknown puzzle '{excerpt(name)}'{asked} There are {forms}, and the {len(names_of_files())} files of "
-        f"{puzzle_files.folder()}; ${puzzle_files.VARIABLE} names another folder."
+        f"Unknown puzzle '{excerpt(name)}'{asked} There are {forms}, {files} in {puzzle_files.folder()}; "
+        f"${puzzle_files.VARIABLE} names another folder."
     )
 
 
