@@ -4,6 +4,8 @@ A state of a cube is what a person sees who holds it: the colours are named by t
 D, L and F, wherever the cube was turned to. So a solution solves the cube that is in the hand, up to a rotation of the
 whole. White is U and green is F where letters are colours (WCA Regulations, 4d).
 
+    title   = [ "scramble" ] [ number ( "." | ":" | ")" ) ] [ a time ], before the turns
+
     turn    = [ layers ] face [ "w" ] [ count ] [ "'" ] | ( slice | rotation ) [ count ] [ "'" ]; "i", "^-1" as "'"
     layers  = number | number "-" number    counted from the face
     face    = "U" | "R" | "F" | "D" | "L" | "B", a small letter for a wide turn
@@ -14,6 +16,7 @@ whole. White is U and green is F where letters are colours (WCA Regulations, 4d)
 import re
 from functools import lru_cache
 from itertools import permutations
+from urllib.parse import unquote_plus
 
 import numpy as np
 
@@ -26,6 +29,11 @@ TURN = re.compile(
     r"(?:(\d+)(?:-(\d+))?)?(?:([URFDLB])(w?)|([urfdlb])w?|([MESmes])|([xyzXYZ]))"
     r"(?:\^(?=-?\d))?(\d{0,9})('|i|-(?=1))?(\d?)"
 )
+TITLE = re.compile(r"\s*(?:scramble\b\s*)?(?:#?\d+\s*[.:)]|#\d+\b|:)?\s*(?:\d+(?:[.:]\d\d)+\s+)?", re.IGNORECASE)
+APART = re.compile(r"(?<=[A-Za-z\d)\]])\s+'(?=\s|$)")  # a turn and its apostrophe
+LINK = re.compile(
+    r"https?://\S*?[?&](?:(?:experimental-)?setup(?:-alg)?|alg(?!\S*&\S*setup))=([^&\s]+)\S*"
+)  # of twizzle
 POWERS = {ord("²"): "2", ord("³"): "3", ord("⁻"): "^-", ord("¹"): "1"}
 SLICES = {"M": "L", "E": "D", "S": "F"}
 ROTATIONS = {"X": "R", "Y": "U", "Z": "F"}
@@ -39,7 +47,9 @@ Turn = tuple[str, int, int, int]  # face, first and last layer counted from it, 
 
 def read_scramble(puzzle: Cube, text: str, start: States | None = None) -> Given:
     """What turns make of a state, the solved cube if none is given; UserError for what is no turn of this cube."""
-    text = text.translate(POWERS)
+    text = unquote_plus(LINK.sub(r"\1", text)) if LINK.match(text.strip()) else text
+    text = APART.sub("'", text.translate(POWERS))
+    text = text[TITLE.match(text).end() :]
     turns = sequences.read(text, sequences.Family(TURN, lambda found: [_turn(found, puzzle.size)], _inverse, EXAMPLE))
     stickers = puzzle.goal if start is None else start
     for turn in turns:

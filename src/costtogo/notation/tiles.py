@@ -64,8 +64,12 @@ def _tiles(puzzle: SlidingTiles, text: str) -> States:
         cells = [cell for cell in PARTING.split(EMPTY.sub(" _ ", text.lower())) if cell]
     if len(cells) == puzzle.side and all(len(cell) == puzzle.side for cell in cells):
         cells = ["".join(cells)]
-    if len(cells) == 1:
+    if len(cells) == 1 and "-" not in cells[0][1:-1]:
         cells = [str(DIGITS.index(cell)) if cell in DIGITS[: puzzle.cells] else cell for cell in cells[0]]
+    if len(cells) == 1 and cells[0].count("-") == puzzle.cells - 1:
+        cells = cells[0].split("-")
+    if len(cells) == puzzle.cells + 1 and re.fullmatch(r"\d+[.:)]?", cells[0]):  # a number, as Korf's boards have it
+        cells = cells[1:]
     cells = ["0" if cell in BLANKS else re.sub(r"(?<=\d)\.0*$", "", cell) for cell in cells]
     if "0" not in cells:
         cells = ["0" if cell == str(puzzle.cells) else cell for cell in cells]

@@ -1,7 +1,8 @@
 """Towers of Hanoi.
 
 state = the peg of each disk, the smallest first, as digits or a list: "2222", "[2, 2, 2, 2]", "CCCC"
-      | the disks of each peg, the largest first, as lists: "[[3, 2, 1], [], []]", the smallest disk being 1, or 0
+      | the disks of each peg, the largest first, as lists: "[[3, 2, 1], [], []]", the smallest disk being 1, or 0;
+        from 1 on also by the pegs' names, "A: 3 2 1; B: ; C:", or parted: "3 2 | 1 |"
 move  = peg ">" peg, or "-", "->", "→", "to", "," or nothing between them; pegs are 0, 1, 2 … or A, B, C …;
         a disk may be named before: "0:0>2", the smallest being 0; "move disk 1 from A to C" names it in vain
 """
@@ -19,6 +20,7 @@ from costtogo.types import States, UserError, excerpt
 
 PEGS = "ABCDEFGHI"
 PEG = r"(?:(?:PEG|ROD|TOWER)\s+)?([0-8A-I])"
+NAME = re.compile(r"""["']?(?:PEG\s*|ROD\s*|TOWER\s*)?\b([0-9A-I])["']?\s*:""", re.IGNORECASE)  # of a peg
 MOVE = re.compile(
     rf"(?:MOVE\s+DISK\s+\d+\s+FROM\s+)?(?:(\d+):)?{PEG}\s*(?:->|>|-|→|TO|,)?\s*{PEG}(?![\w>])", re.IGNORECASE
 )
@@ -26,7 +28,7 @@ MOVE = re.compile(
 
 def read_state(puzzle: Hanoi, text: str) -> Given:
     """The peg of each disk, uint8 [n]; UserError where there are other disks or pegs."""
-    listed = text.translate(str.maketrans("()", "[]"))
+    listed = _parted(puzzle, text) or text.translate(str.maketrans("()", "[]"))
     if listed.count("[") > 1:
         listed = re.sub(r",\s*\]", "]", listed)
         return _given(puzzle, _by_pegs(puzzle, listed if re.match(r"\s*\[\s*\[", listed) else f"[{listed}]"))
@@ -40,6 +42,20 @@ def read_state(puzzle: Hanoi, text: str) -> Given:
                 f"{puzzle.pegs - 1}."
             )
     return _given(puzzle, [int(letter) for letter in letters])
+
+
+def _parted(puzzle: Hanoi, text: str) -> str:
+    """The disks of each peg as lists, where a text has each disk once and pegs by name or parted; else empty."""
+    text = text.strip(" \n{}")
+    names = [name.upper() for name in NAME.findall(text)]
+    if names != sorted(set(names)):  # pegs are read in their order
+        return ""
+    named = NAME.sub("|", text)
+    pegs = named.split("|")[1:] if names else re.split(r"[|;/\n]", text)
+    disks = [re.findall(r"\d" if puzzle.disks < 10 else r"\d+", peg) for peg in pegs]
+    whole = sorted(int(disk) for peg in disks for disk in peg) == [*range(1, puzzle.disks + 1)]
+    plain = puzzle.disks >= puzzle.pegs and not re.search(r"[^\d\s,;|/\[\]]", named)
+    return json.dumps([[int(disk) for disk in peg] for peg in disks]) if whole and plain and len(pegs) > 1 else ""
 
 
 def _by_pegs(puzzle: Hanoi, text: str) -> list[int]:
