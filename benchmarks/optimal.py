@@ -62,7 +62,7 @@ def measure(asked: argparse.Namespace, told: Callable[[pd.DataFrame], None]) -> 
     """Prove the cubes of a set that have no row yet; told: is given all rows after each."""
     kept = pd.read_csv(KEPT) if KEPT.exists() else pd.DataFrame(columns=COLUMNS)
     key = [asked.measure, asked.metric, asked.table, asked.network]
-    known = set(kept[(kept[["set", "metric", "table", "network"]].fillna("") == key).all(axis=1)]["cube"])
+    known = set(kept[(kept[["set", "metric", "table", "network"]].fillna("") == key).all(axis=1)]["cube"].astype(str))
     guide = partial(guide_of, asked.model) if asked.model else None
     cosets, rows = find_cosets(CUBE, asked.metric == "htm", asked.table)
     search = OptimalSearch(cosets, rows, asked.seconds, len(os.sched_getaffinity(0)), guide)
@@ -71,7 +71,7 @@ def measure(asked: argparse.Namespace, told: Callable[[pd.DataFrame], None]) -> 
     for number, (state, published) in sorted(
         enumerate(cubes(asked.measure)), key=lambda each: np.nan_to_num(each[1][1])
     ):
-        if number in known or time.monotonic() - begun > 60 * asked.minutes:
+        if str(number) in known or time.monotonic() - begun > 60 * asked.minutes:
             continue
         before, at = time.process_time(), time.monotonic()
         found = search.solve(state[None])
