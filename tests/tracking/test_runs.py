@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,9 @@ from synthetic_cards import (
     all_runs,
     cards_of,
     client_of,
+    training_fields,
     write_audit,
+    write_card,
     write_report,
     write_search,
     write_study,
@@ -22,7 +25,8 @@ from synthetic_cards import (
 
 from costtogo import cards, tracking
 from costtogo.commands import publish
-from costtogo.files import read_json, write_json
+from costtogo.files import read_frame, read_json, write_frame, write_json
+from costtogo.params.base import TrainingName
 from costtogo.puzzles import make
 from costtogo.tracking import location, record
 from costtogo.types import UserError
@@ -201,3 +205,72 @@ def test_a_key_that_cannot_be_opened_is_one_sentence(root):
     sentence = told(cards.short_key(card))
     assert "is searches/lost of the study thesis, kept from commit c0ffee" in sentence
     assert "snakemake --cores all thesis" in sentence
+
+
+def write_seeds(root, losses: list[float]) -> list[Path]:
+    """Trainings of one recipe, a seed for each loss, next to the training `net`, which they differ from."""
+    write_training(root)
+    paths = []
+    for number, loss in enumerate(losses, start=1):
+        fields = training_fields(0.01)
+        fields["parameters"]["training"] |= {"seed": number}
+        paths.append(write_card(root, fields | {"name": str(TrainingName("walk", number))}, {"loss": loss}, []))
+        table = root / "results/tiny/models/net/checkpoints.parquet"
+        write_frame(paths[-1].with_suffix("") / "checkpoints.parquet", read_frame(table))
+        shutil.copytree(table.parent / "checkpoints", paths[-1].with_suffix("") / "checkpoints", dirs_exist_ok=True)
+    return paths
+
+
+def parents(root) -> list:
+    return all_runs(root, "tags.stage = 'seeds'")
+
+
+def test_the_seeds_of_a_recipe_are_below_a_parent_with_their_mean_spread_and_count(root):
+    paths = write_seeds(root, [1.0, 2.0, 6.0])
+    tracking.track([root / "results/tiny"], root)
+    (parent,) = parents(root)
+    link = tracking.ui_lines(root)[1]
+    assert link.startswith("tiny, means over seeds: ") and link.endswith("tags.stage%20%3D%20%27seeds%27")
+    assert parent.info.run_name == "train walk, 3 seeds" and parent.info.status == "FINISHED"
+    assert {name: parent.data.metrics[name] for name in ("loss", "least/loss", "most/loss", "count/loss")} == {
+        "loss": 3.0, "least/loss": 1.0, "most/loss": 6.0, "count/loss": 3.0,
+    }  # fmt: skip
+    assert parent.data.metrics["sd/loss"] == pytest.approx(7**0.5)
+    assert parent.data.params["learning_rate"] == "0.01" and "seed" not in parent.data.params
+    trainings = all_runs(root, "tags.stage = 'train'")
+    below = {
+        run.data.tags["name"] for run in trainings if run.data.tags.get("mlflow.parentRunId") == parent.info.run_id
+    }
+    assert below == {path.stem for path in paths}
+    tracking.track([root / "results/tiny"], root)
+    assert [run.info.run_id for run in parents(root)] == [parent.info.run_id], "nothing was to be done"
+
+
+def test_the_end_of_a_stage_makes_the_parent_of_its_seeds_anew_where_a_number_has_changed(root):
+    paths = write_seeds(root, [1.0, 2.0])
+    tracking.log_card(paths[0], root)
+    assert not parents(root), "one seed has no spread"
+    tracking.log_card(paths[1], root)
+    assert [run.data.metrics["loss"] for run in parents(root)] == [1.5]
+    write_json(paths[1], read_json(paths[1]) | {"metrics": {"loss": 0.5}})
+    tracking.log_card(paths[1], root)
+    assert [run.data.metrics["loss"] for run in parents(root)] == [0.75]
+
+
+def test_a_training_tells_which_parameters_differ_and_every_run_the_command_that_makes_it(root):
+    write_seeds(root, [1.0, 2.0])
+    tracking.track([root / "results/tiny"], root)
+    told = {run.data.tags["name"]: run.data.tags for run in all_runs(root, "tags.stage = 'train'")}
+    assert told["net"]["differs"] == "from net: nothing"
+    assert told["walk_seed1"]["differs"] == "from net: learning_rate=0.01" == told["walk_seed2"]["differs"]
+    assert told["net"]["command"] == "snakemake --cores all results/tiny/models/net.json"
+    assert told["net"]["report"] == "reports/tiny/report.md"
+
+
+def test_a_training_has_its_least_error_beside_its_last(root):
+    path = write_training(root)
+    errors = path.with_suffix("") / "errors.parquet"
+    write_frame(errors, read_frame(errors).assign(mean_absolute_error=[0.0, 1.0, 0.0, 2.0]))
+    metrics = client_of(root).get_run(tracking.log_card(path, root)).data.metrics
+    assert (metrics["best_mean_absolute_error"], metrics["last_mean_absolute_error"]) == (0.75, 1.5)
+    assert metrics["best_validation_loss"] == metrics["validation_loss"] == pytest.approx(2 / 400)

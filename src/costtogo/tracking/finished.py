@@ -7,11 +7,11 @@ from urllib.parse import quote, unquote
 
 from costtogo.files import digest
 from costtogo.tables.finished import card_of, cards_of, checked_key
-from costtogo.tracking import cells, models, record, runs
+from costtogo.tracking import models, nested, record, runs
 from costtogo.tracking.faults import best_effort, one_sentence
 from costtogo.tracking.location import PREFIX, clone, enabled, is_away, is_lost, is_server, ui_address
 from costtogo.tracking.record import Stage, experiment_of
-from costtogo.tracking.runs import CURRENT, FORMER, RESULT
+from costtogo.tracking.runs import CURRENT, FORMER, LOGGED, RESULT
 from costtogo.tracking.store import session
 from costtogo.types import UserError
 
@@ -28,12 +28,27 @@ def track(study_results: list[Path], root: Path) -> int:
 
     if not enabled():
         raise UserError("Tracking is turned off; unset COSTTOGO_TRACKING to record finished stages.")
-    cards = [card for folder in study_results for card in cards_of(Path(folder))]
-    with tqdm(cards, unit="stage") as progress:
-        for card_path in progress:
-            progress.set_description(f"{card_path.parent.name} {card_path.stem}")
-            log_card(card_path, root)
-    return len(cards)
+    cards = {Path(folder): cards_of(Path(folder)) for folder in study_results}
+    for folder, paths in cards.items():
+        missing = _missing(folder.name, paths, root)
+        with tqdm(missing, unit="stage", initial=len(paths) - len(missing), total=len(paths)) as progress:
+            for path in progress:
+                progress.set_description(f"{path.parent.name} {path.stem}")
+                _log_card(path, root)
+        if missing:
+            _missing(folder.name, paths, root)
+    return sum(map(len, cards.values()))
+
+
+def _missing(study: str, cards: list[Path], root: Path) -> list[Path]:
+    """The cards of a study that have no whole, current run; gathers the seeds of the others."""
+    with one_sentence(f"the study {study}", root), session(root) as client:
+        found = runs.recorded(client, runs.experiment_id(client, study, root))
+        nested.gather(client, found)
+        own, served = experiment_of(record.placed({}, root)), is_server(client.tracking_uri)
+    current = [run for run in found if run.data.tags.get(RESULT) == CURRENT and experiment_of(run.data.tags) == own]
+    whole = {run.data.tags[LOGGED] for run in current if served or not is_lost(run.info.artifact_uri)}
+    return [path for path in cards if digest(path) not in whole]
 
 
 def open_run(key: str, results: Path, root: Path) -> str:
@@ -51,11 +66,20 @@ def open_run(key: str, results: Path, root: Path) -> str:
 
 
 def ui_lines(root: Path) -> list[str]:
-    """What to open in the UI, a line each: the runs of every study and the registered networks; creates the store."""
+    """What to open in the UI, a line each: every study's runs, those of several seeds, networks; creates the store.
+
+    MLflow takes a filter in an address, but no choice of columns.
+    """
     address = ui_address(root)
     with one_sentence("anything", root), session(root) as client:
         studies = {each.name.removeprefix(PREFIX): each.experiment_id for each in runs.experiments(client)}
-    lines = [f"{study}: {address}/#/experiments/{number}/runs" for study, number in sorted(studies.items())]
+        condition = f"tags.stage = '{nested.SEEDS}'"
+        several = [number for number in studies.values() if client.search_runs([number], condition, max_results=1)]
+    lines = []
+    for study, number in sorted(studies.items()):
+        page = f"{address}/#/experiments/{number}/runs"
+        lines += [f"{study}: {page}"]
+        lines += [f"{study}, means over seeds: {page}?searchFilter={quote(condition)}"] if number in several else []
     return [*(lines or ["There is no run yet: run a study, or `costtogo track`."]), f"networks: {address}/#/models"]
 
 
@@ -66,10 +90,18 @@ def log_card(card_path: Path, root: Path) -> str | None:
     under its key is replaced. The run becomes the current result of its stage, and the one before it a former one.
     Raises UserError.
     """
-    if not enabled():
-        return None
+    return _log_card(card_path, root, gather=True) if enabled() else None
+
+
+def _log_card(card_path: Path, root: Path, gather: bool = False) -> str:
+    """log_card; gather: also the seeds of its group, which takes longer the more there are."""
     with one_sentence(str(card_path), root), session(root) as client:
-        return _record(client, record.read_stage(Path(card_path), Path(root)))
+        stage = record.read_stage(Path(card_path), Path(root))
+        run_id = _record(client, stage)
+        if gather:
+            experiment = runs.experiment_id(client, stage.card["study"], stage.root)
+            nested.gather(client, runs.recorded(client, experiment, stage.card["group"]))
+        return run_id
 
 
 def log_stage(card_path: Path, root: Path, seconds: float) -> None:
@@ -111,12 +143,12 @@ def _record(client, stage: Stage) -> str:
     card, content = stage.card, digest(stage.path)
     experiment = runs.experiment_id(client, card["study"], stage.root)
     same = runs.find(client, experiment, card, {"key": record.run_key(card)})
-    run = next((run for run in same if run.data.tags.get("logged") == content), None)
+    run = next((run for run in same if run.data.tags.get(LOGGED) == content), None)
     runs.delete_unfinished(client, [other for other in same if other is not run], stage.root)
     lost = run is not None and not is_server(client.tracking_uri) and is_lost(run.info.artifact_uri)
     if run is None:
         run_id = _write(client, experiment, stage).info.run_id
-        client.set_tag(run_id, "logged", content)
+        client.set_tag(run_id, LOGGED, content)
         run = client.get_run(run_id)
     elif lost:
         _log_files(client, run.info.run_id, stage)
@@ -126,8 +158,9 @@ def _record(client, stage: Stage) -> str:
     if not current:
         for other in runs.find(client, experiment, card, runs.stage_of(card) | {RESULT: CURRENT}):
             runs.mark(client, other, FORMER)
+    runs.name_runs(client, experiment, card, run.info.run_id)
+    if not current:
         runs.mark(client, run, CURRENT)
-    runs.name_runs(client, experiment, card)
     return run.info.run_id
 
 
@@ -143,7 +176,7 @@ def _write(client, experiment: str, stage: Stage):
         _log_inputs(client, run_id, card["inputs"])
     _log_files(client, run_id, stage)
     shared = {"study": card["study"], RESULT: CURRENT} | experiment_of(card)
-    cells.log_cells(client, run, stage, shared, start)
+    nested.log_cells(client, run, stage, shared, start)
     client.set_terminated(run_id, "FINISHED", start + int(timing.get("seconds", 0) * 1000))
     return run
 

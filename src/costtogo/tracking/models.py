@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from costtogo.puzzles import title
 from costtogo.tracking.location import EXPERIMENT, is_lost, is_server
-from costtogo.tracking.record import Card, Stage, experiment_of, read_stage, selected_iteration
+from costtogo.tracking.record import MODELS, Card, Stage, experiment_of, read_stage, selected_iteration
 
 LOADER = "costtogo.heuristics.pyfunc"
 REQUIRED = ("torch", "numpy", "safetensors")
@@ -17,7 +17,7 @@ def register(client, run, stage: Stage) -> None:
 
     The alias belongs to the project: a temporary experiment registers its checkpoint without it.
     """
-    if stage.card["group"] == "models":
+    if stage.card["group"] == MODELS:
         _version(client, run, stage)
     elif stage.table("selection") is not None:
         model = read_stage(stage.study_folder / "models" / stage.path.name, stage.root)

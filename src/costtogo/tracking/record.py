@@ -21,6 +21,8 @@ Points: TypeAlias = dict[tuple[str, int], float]  # (metric, step) -> value
 PARAMETER_LENGTH = 6_000  # characters, MLflow's limit
 DENSE_ITERATIONS = 256  # every iteration is kept up to here, then half as many for each doubling
 TRAINING = "training"  # the parameters of a training, in its card
+MODELS = "models"  # the group of trainings
+LEAST = ("validation_loss", "mean_absolute_error")  # of a training: whose least is its best; a loss goes by its targets
 SMALL_FILE = 5_000_000  # bytes; larger tables stay in results/
 COPIED_KINDS = {".parquet", ".csv", ".json", ".md", ".png"}
 COMPARISON = "reported_vs_reproduced.csv"
@@ -157,9 +159,11 @@ def timing(stage: Stage) -> dict[str, Any]:
 
 
 def tags(card: Card, timing: dict[str, Any]) -> dict[str, str]:
-    """The tags of the run: key, stage, code, commit and machine."""
+    """The tags of the run: key, stage, code, commit, machine, the command that makes the stage and the report."""
     found = {field: card[field] for field in ("stage", "study", "group", "name", "code")} | experiment_of(card)
     found |= {"key": run_key(card), "mlflow.source.name": f"costtogo {card['stage']}", "mlflow.source.type": "LOCAL"}
+    found["command"] = f"snakemake --cores all results/{card['study']}/{card['group']}/{card['name']}.json"
+    found["report"] = f"reports/{card['study']}/report.md"
     measured = {"processor": "processor", "threads": "threads", "commit": "mlflow.source.git.commit"}
     return found | {tag: str(timing[name]) for name, tag in measured.items() if timing.get(name)}
 
@@ -181,7 +185,19 @@ def points(stage: Stage) -> Points:
     found = {(ends.get(name, name), step): value for (name, step), value in found.items()}
     own = {name: float(value) for name, value in numbers.items() if math.isfinite(value)}
     left = [name for name in own if name not in ends.values() and not name.startswith(of_cells)]
-    return found | {(allowed_name(name), last): own[name] for name in left}
+    return found | {(allowed_name(name), last): own[name] for name in left} | best(stage)
+
+
+def best(stage: Stage) -> Points:
+    """The least validation loss and error of a training, as best_..., at the iteration that had it first."""
+    found: Points = {}
+    for table in ("curve", "errors") if stage.card["group"] == MODELS else ():
+        rows = stage.table(table)
+        rows = by_checkpoint(rows) if table == "errors" and rows is not None else rows
+        for name in (name for name in LEAST if rows is not None and name in rows and rows[name].notna().any()):
+            row = rows.loc[rows[name].idxmin()]
+            found |= {(f"best_{name}", int(row["iteration"])): float(row[name])}
+    return found
 
 
 def cell_prefixes(stage: Stage) -> tuple[str, ...]:

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from costtogo.tracking.cells import with_cells
 from costtogo.tracking.location import CLONE, EXPERIMENT, PREFIX, artifact_location, clone
 from costtogo.tracking.record import DESCRIPTION, Card, Points, experiment_of
 
+PARENT = "mlflow.parentRunId"  # MLflow's tag of a child run
+LOGGED = "logged"  # tag of a recorded run: the digest of the card
+MOST_FOUND = 50_000  # runs of one search, MLflow's limit
 RESULT = "result"  # tag: the state of the run among those of its stage
 UNFINISHED, CURRENT, FORMER = "unfinished", "current", "former"
 BASE_TIME = 1_577_836_800_000  # ms, 2020-01-01 UTC: the timestamp of step 0 of every metric
@@ -45,6 +47,13 @@ def find(client, experiment: str, card: Card, tags: dict[str, str]) -> list:
     return [run for run in runs if experiment_of(run.data.tags) == experiment_of(card)]
 
 
+def recorded(client, experiment: str, group: str | None = None) -> list:
+    """All recorded runs of an experiment, the parents of seeds among them; of the stages, those of one group."""
+    whole = f"tags.{LOGGED} LIKE '%'"
+    parts = [f" and tags.`group` = '{group}'", f" and tags.seeds_of LIKE '{group}/%'"] if group else [""]
+    return [run for part in parts for run in client.search_runs([experiment], whole + part, max_results=MOST_FOUND)]
+
+
 def find_by_key(client, key: str):
     """The recorded run with a key, or with its first digits; the current one of several, None if there is none."""
     numbers = [experiment.experiment_id for experiment in experiments(client)]
@@ -69,11 +78,28 @@ def log(client, run_id: str, points: Points, parameters: Mapping[str, str] | Non
         client.log_batch(run_id, params=params[start : start + PARAMETERS_PER_BATCH])
 
 
+def with_cells(client, run) -> list:
+    """The cells of a search's run, then the run itself."""
+    condition = f"tags.`{PARENT}` = '{run.info.run_id}'"
+    return [*client.search_runs([run.info.experiment_id], condition, max_results=1_000), run]
+
+
+def tag(client, run, name: str, value: str) -> None:
+    """Set a tag of a run unless it has that value."""
+    if run.data.tags.get(name) != value:
+        client.set_tag(run.info.run_id, name, value)
+
+
+def delete(client, runs: list) -> None:
+    """Delete runs."""
+    for run in runs:
+        client.delete_run(run.info.run_id)
+
+
 def mark(client, run, result: str) -> None:
     """Set the state of a run and its cells; of the run itself last, so that the next call completes an interruption."""
     for each in with_cells(client, run):
-        if each.data.tags.get(RESULT) != result:
-            client.set_tag(each.info.run_id, RESULT, result)
+        tag(client, each, RESULT, result)
 
 
 def delete_unfinished(client, runs: list, root: Path) -> None:
@@ -81,12 +107,11 @@ def delete_unfinished(client, runs: list, root: Path) -> None:
     own = clone(root).get(CLONE)
     for run in runs:
         if run.data.tags.get(RESULT) == UNFINISHED and run.data.tags.get(CLONE) == own:
-            for each in with_cells(client, run):
-                client.delete_run(each.info.run_id)
+            delete(client, with_cells(client, run))
 
 
-def name_runs(client, experiment: str, card: Card) -> None:
-    """Rename the runs of a stage so that each name says what is different about the run.
+def name_runs(client, experiment: str, card: Card, current: str = "") -> None:
+    """Rename the runs of a stage so that each name says what is different about the run; current: about to be that.
 
     -> "train net" if there is one; "train net · epsilon=0.2" and "train net · epsilon=0.05 · former" of two.
     """
@@ -97,7 +122,7 @@ def name_runs(client, experiment: str, card: Card) -> None:
     short = [key for key in differing if all(len(each.get(key, "")) <= LONGEST_NAMED for each in parameters)]
     for run in runs:
         settings = ", ".join(f"{key}={run.data.params.get(key, 'none')}" for key in short[:MOST_NAMED])
-        state = FORMER if run.data.tags.get(RESULT) == FORMER else ""
+        state = FORMER if run.data.tags.get(RESULT) == FORMER and run.info.run_id != current else ""
         name = " · ".join(filter(None, [_stage_name(card), settings, state]))
         if name != run.info.run_name:
             client.update_run(run.info.run_id, name=name)
