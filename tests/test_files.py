@@ -272,7 +272,7 @@ SOURCES = [*ROOT.glob("src/**/*.py"), *ROOT.glob("benchmarks/**/*.py"), *ROOT.gl
 SOURCES += ROOT.glob("tools/*.py")
 SOURCES += ROOT.glob("workflow/**/*.smk")
 HELPERS = [path for path in ROOT.glob("tests/*.py") if not path.name.startswith("test_")]
-OPENED = re.compile(r"(\.read_text|\.write_text|(?<!os\.)(?<!Image\.)\bopen)\(")
+OPENED = re.compile(r"(\.read_text|\.write_text|(?<!os\.)(?<!tarfile\.)(?<!Image\.)\bopen)\(")
 BINARY_OR_UTF_8 = re.compile(r'encoding="utf-8"|"[rwax]b"')
 
 

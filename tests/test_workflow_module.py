@@ -36,7 +36,7 @@ LAYERS = [  # each imports from those above it alone; stages is the last that re
     {"notation"},
     {"exact"},
     {"engines"},
-    {"params"},
+    {"params", "contract"},
     {"recipes", "external", "cards"},
     {"heuristics"},
     {"learning", "search"},
