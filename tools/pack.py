@@ -70,6 +70,7 @@ def run(model: Path) -> Path:
         "iteration": description["iteration"],
         "training": {key: timing[key] for key in ("commit", "device", "processor", "seconds") if key in timing}
         | {"states_seen": int(stage["metrics"]["states_seen"])},
+        "recipe": stage["parameters"]["training"],
         "checkpoint_sha256": digest(checkpoint),
         "sha256": sha256,
         "weights": sum(parameter.numel() for parameter in network.parameters()),
