@@ -34,7 +34,7 @@ def check(puzzle: Puzzle, seed: int = 0) -> None:
         except UserError as error:
             raise UserError(f"The puzzle {puzzle.name} breaks a law: {name}; {error}") from error
         except Exception as error:
-            told = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+            told = f"{type(error).__name__}: {error}".partition("\n")[0]
             raise UserError(f"The puzzle {puzzle.name} breaks a law: {name}; {told}.") from error
         if broken.any():
             shown = f", for example {states[broken][0].tolist()}" if len(broken) == len(states) else ""
@@ -143,13 +143,17 @@ def _engines(puzzle: Puzzle, states: States, generator: np.random.Generator) -> 
     if puzzle.rule is None:
         return np.array(True)
     host, device = HostEngine(puzzle), DeviceEngine(puzzle, "cpu")
-    given, draws = device.given(states), generator.random((WALKS, LENGTH + 1))
-    if not all(map(np.array_equal, host.walk(draws), map(device.told, device.walk(draws)))):
+    tensor, draws = device.given(states), generator.random((WALKS, LENGTH + 1))
+    path, steps = (device.told(each) for each in device.walk(draws))
+    own_path, own_steps = host.walk(draws)
+    if not (np.array_equal(path, own_path) and np.array_equal(steps, own_steps)):
         return np.array(False)
-    (children, legal), (found, allowed) = host.expand(states), map(device.told, device.expand(given))
-    same = (children == found).all(axis=(1, 2)) & (legal == allowed).all(axis=1)
-    same &= host.is_goal(states) == device.told(device.is_goal(given))
-    return same & (host.hashes(states).view(np.int64) == device.told(device.hashes(given)))
+    children, legal = (device.told(each) for each in device.expand(tensor))
+    own_children, own_legal = host.expand(states)
+    same_children = (children == own_children).all(axis=(1, 2)) & (legal == own_legal).all(axis=1)
+    same_goals = device.told(device.is_goal(tensor)) == host.is_goal(states)
+    same_hashes = device.told(device.hashes(tensor)) == host.hashes(states).view(np.int64)
+    return same_children & same_goals & same_hashes
 
 
 LAWS: tuple[Law, ...] = (
