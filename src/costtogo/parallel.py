@@ -187,7 +187,10 @@ def _loopback() -> str:
 
 def _what_became(others: list[BaseProcess]) -> str:
     """A sentence about the process that has ended, or one saying that none has."""
-    connection.wait([other.sentinel for other in others], timeout=ENDING)
+    ended = connection.wait([other.sentinel for other in others], timeout=ENDING)
+    for other in others:
+        if other.sentinel in ended:
+            other.join()  # a process that ends closes its files a moment before its exit status can be read
     for number, other in enumerate(others, start=2):
         if other.exitcode is not None and other.exitcode < 0:
             name = signal.Signals(-other.exitcode).name
