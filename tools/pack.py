@@ -1,7 +1,7 @@
 """Put a trained network into the package: its weights in 16 bits, and a card with measurements of that file.
 
-The card has the measurements of the file, `numbers`, and the same ones of the float32 checkpoint, which shows the cost
-of rounding. `costtogo networks --measure` measures again. In a clone:
+The card has the measurements of the file, `numbers`, and of the float32 checkpoint, which shows the cost of rounding.
+`costtogo networks --measure` measures again. In a clone:
 
     python -m tools.pack results/<study>/models/<model>
 """
@@ -17,7 +17,7 @@ from costtogo import cli
 from costtogo.files import digest, read_bytes, read_json, read_tensors, write_bytes, write_json, write_tensors
 from costtogo.heuristics.network import load, load_network
 from costtogo.progress import say
-from costtogo.solving.measuring import measure
+from costtogo.solving.measuring import BUDGETS, measure
 from costtogo.solving.model_cards import FILE, ModelCard, packaged_folder
 from costtogo.stages.stage_run import commit
 from costtogo.types import UserError, excerpt
@@ -60,8 +60,8 @@ def run(model: Path) -> Path:
             raise UserError(f"{checkpoint} is too large for the package even in 16 bits; train a smaller network.")
         say(f"{puzzle.name}: measuring the network with 16-bit weights, then with the weights as they were trained")
         numbers = measure(load(file))
-    if numbers["solved_percent"] == 0:
-        searched = f"none of {numbers['instances']} searches by {numbers['solver']} found a solution"
+    if not any(reached["solved_percent"] for reached in numbers["reached"]):
+        searched = f"no search by {numbers['solver']} found a solution"
         raise UserError(f"{checkpoint} is not packed: over it {searched}.")
     card = {
         "puzzle": puzzle.name,
@@ -77,7 +77,7 @@ def run(model: Path) -> Path:
         "bytes": len(content),
         "measured_at": here,
         "numbers": numbers,
-        "as_trained": measure(load(checkpoint)),
+        "as_trained": measure(load(checkpoint), BUDGETS[:1]),
     }
     write_bytes(target, content)
     write_json(target.with_suffix(".json"), card)

@@ -21,7 +21,7 @@ from costtogo.heuristics.rewards import VALUE_AND_COST
 from costtogo.params.training import ArchitectureParams
 from costtogo.progress import say
 from costtogo.puzzles import title
-from costtogo.solving.measuring import starts
+from costtogo.solving.measuring import in_words, starts
 from costtogo.solving.model_cards import PACKAGED, ModelCard
 from costtogo.types import States
 
@@ -95,7 +95,8 @@ def card_of(card: ModelCard, states: States, with_onnx: bool) -> str:
     with torch.no_grad():
         values = network.outputs(torch.from_numpy(np.ascontiguousarray(states))).numpy()
     whole = read_json(card.path.with_suffix(".json")) if card.origin == PACKAGED else {}
-    told = {key: value for key, value in flatten(whole.get("numbers", card.numbers)).items() if value is not None}
+    metrics = {key: value for key, value in flatten(card.numbers).items() if value is not None}
+    told = in_words(whole["numbers"]) if whole else [f"{key.replace('_', ' ')}: {metrics[key]}" for key in metrics]
     loader = PackageLoader("costtogo.commands", "")
     templates = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return templates.get_template("model_card.md.j2").render(
@@ -106,7 +107,7 @@ def card_of(card: ModelCard, states: States, with_onnx: bool) -> str:
         weights=network.parameter_count,
         description=description,
         trained=whole.get("training", {}),
-        numbers={key.replace("_", " "): value for key, value in told.items()},
+        numbers=told,
         value_and_cost=VALUE_AND_COST,
         sha256=digest(checkpoint),
         with_onnx=with_onnx,

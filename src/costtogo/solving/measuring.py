@@ -4,6 +4,8 @@ If the exact distances of all states are known, the network is compared on every
 states around the goal, boards whose distance is a formula, or all states of some levels.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,8 @@ from costtogo.types import CostToGo, States
 
 SEED = 2022
 INSTANCES = 50  # searched from
-SECONDS = 2.0  # of each search, where the solver improves until its time is up
+BUDGETS = ((1, 50), (5, 50), (60, 10))  # seconds of each search, where the solver improves until then, and instances
+IMPROVE = ("beam", "rising")  # solvers that search on until their time is up
 AT_EACH_DISTANCE = 500  # states around the goal
 BOARDS = 20_000  # whose distance is a formula
 LEVELS, OF_EACH, BOXES = 20, 1000, 4  # levels that are listed, states drawn of each, and its boxes
@@ -30,15 +33,38 @@ WALK = 1000  # moves of a scramble
 EDGE = 1e-3  # moves; a value that is larger than the distance by less is not counted as an overestimate
 
 
-def measure(heuristic: NetworkHeuristic) -> dict[str, Any]:
+def measure(heuristic: NetworkHeuristic, budgets: Sequence[tuple[float, int]] = BUDGETS) -> dict[str, Any]:
     """The numbers of a card.
 
     states: how many were audited; overestimated_percent: of them, those whose value is above the distance;
-    mean_absolute_error: in moves.  instances, solved_percent, length, nodes_expanded: of searches by the default
-    solver, `solver`, with up to SECONDS each; optimal_percent: of those whose optimum is known.
+    mean_absolute_error: in moves.  reached: of searches by the default solver, `solver`, one dictionary a budget:
+    seconds of each search, None if the solver ends on its own; instances, solved_percent, length, nodes_expanded;
+    optimal_percent: of those whose optimum is known.
     """
-    setting = Setting(seconds=SECONDS).resolved(heuristic.puzzle, heuristic)
-    return {"solver": setting.solver, **errors(heuristic), **found(heuristic, setting)}
+    setting = Setting().resolved(heuristic.puzzle, heuristic)
+    reached = [
+        {"seconds": seconds} | found(heuristic, replace(setting, seconds=seconds), instances)
+        for seconds, instances in (budgets if setting.solver in IMPROVE else [(None, INSTANCES)])
+    ]
+    return {"solver": setting.solver, **errors(heuristic), "reached": reached}
+
+
+def in_words(numbers: dict[str, Any]) -> list[str]:
+    """One sentence on the errors that `measure` returned, or that a card holds, and one for each budget."""
+    lines = [
+        f"values of {numbers['states']:,} states {numbers['mean_absolute_error']:.2g} moves from the exact distance "
+        f"on average, {numbers['overestimated_percent']:.3g} % of them above it"
+    ]
+    for reached in numbers["reached"]:
+        limit = "" if reached["seconds"] is None else f" of {reached['seconds']:g} s"
+        optimal = reached["optimal_percent"]
+        shortest = "" if optimal is None else f", {optimal:g} % by a shortest solution"
+        length = "" if reached["length"] is None else f", {reached['length']:g} moves on average"
+        lines.append(
+            f"{reached['instances']} searches{limit} by {numbers['solver']}: {reached['solved_percent']:g} % "
+            f"solved{shortest}{length}, {reached['nodes_expanded']:,.0f} nodes expanded"
+        )
+    return lines
 
 
 def errors(heuristic: NetworkHeuristic) -> dict[str, float]:
@@ -81,9 +107,9 @@ def starts(puzzle: Puzzle, count: int) -> States:
     return levels_of(puzzle).draw(count, BOXES, SEED, "test")
 
 
-def found(heuristic: NetworkHeuristic, setting: Setting) -> dict[str, float]:
+def found(heuristic: NetworkHeuristic, setting: Setting, instances: int) -> dict[str, float]:
     """The results of the solver of a setting, one search at a time."""
-    puzzle, begin = heuristic.puzzle, starts(heuristic.puzzle, INSTANCES)
+    puzzle, begin = heuristic.puzzle, starts(heuristic.puzzle, instances)
     search = make_ready(puzzle, heuristic, setting)
     rows = [checked(puzzle, search, start[None])[0] for start in begin]
     cost, optimum = np.array([row.cost[0] for row in rows]), exact_values(puzzle, begin)
