@@ -6,7 +6,7 @@ whole. White is U and green is F where letters are colours (WCA Regulations, 4d)
 
     title   = [ "scramble" ] [ number ( "." | ":" | ")" ) ] [ a time ], before the turns
 
-    turn    = [ layers ] face [ "w" ] [ count ] [ "'" ] | ( slice | rotation ) [ count ] [ "'" ]; "i", "^-1" as "'"
+    turn    = [ layers ] face [ "w" ] [ count ] [ "'" ] | ( slice | rotation ) [ count ] [ "'" ]; "i", "^-1", "-" as "'"
     layers  = number | number "-" number    counted from the face
     face    = "U" | "R" | "F" | "D" | "L" | "B", a small letter for a wide turn
     slice   = "M" as L | "E" as D | "S" as F
@@ -27,19 +27,20 @@ from costtogo.types import States, UserError, excerpt
 
 TURN = re.compile(
     r"(?:(\d+)(?:-(\d+))?)?(?:([URFDLB])(w?)|([urfdlb])w?|([MESmes])|([xyzXYZ]))"
-    r"(?:\^(?=-?\d))?(\d{0,9})('|i|-(?=1))?(\d?)"
+    r"(?:\^(?=-?\d))?(\d{0,9})('|i|-(?=1|[\s,)\]]|$))?(\d?)(?:\+(?=[\s,)\]]|$))?"
 )
 TITLE = re.compile(r"\s*(?:scramble\b\s*)?(?:#?\d+\s*[.:)]|#\d+\b|:)?\s*(?:\d+(?:[.:]\d\d)+\s+)?", re.IGNORECASE)
 APART = re.compile(r"(?<=[A-Za-z\d)\]])\s+'(?=\s|$)")  # a turn and its apostrophe
 LINK = re.compile(
     r"https?://\S*?[?&](?:(?:experimental-)?setup(?:-alg)?|alg(?!\S*&\S*setup))=([^&\s]+)\S*"
 )  # of twizzle
-POWERS = {ord("²"): "2", ord("³"): "3", ord("⁻"): "^-", ord("¹"): "1"}
+RAW = {ord("_"): " ", ord("-"): "'"}  # how alg.cubing.net writes blanks and apostrophes in a link
+POWERS = {ord("²"): "2", ord("³"): "3", ord("⁻"): "^-", ord("¹"): "1", ord("₂"): "2", ord("₃"): "3"}
 SLICES = {"M": "L", "E": "D", "S": "F"}
 ROTATIONS = {"X": "R", "Y": "U", "Z": "F"}
 EXAMPLE = "a turn such as R, U2, F', Rw, M or x, or a bracket"
 ORDERS = ("LUFDRB", "URFDLB", "ULFRBD", "UFRBLD", "ULFRDB", "UDFBLR", "UDLRFB", "FRBLUD", "FBUDLR")  # in use elsewhere
-LABEL = re.compile(r"\b[URFDLB]['\"]?\s*:")
+LABEL = re.compile(r"\b([URFDLB]|UP|RIGHT|FRONT|DOWN|LEFT|BACK)(?:\s+FACE)?['\"]?\s*[:=]")  # a face before its letters
 COLOUR = re.compile("WHITE|GREEN|RED|ORANGE|BLUE|YELLOW")
 COLOURS = dict(zip("WGROBY", "UFRLBD", strict=True))  # WCA: white above, green in front
 Turn = tuple[str, int, int, int]  # face, first and last layer counted from it, quarters clockwise
@@ -47,8 +48,10 @@ Turn = tuple[str, int, int, int]  # face, first and last layer counted from it, 
 
 def read_scramble(puzzle: Cube, text: str, start: States | None = None) -> Given:
     """What turns make of a state, the solved cube if none is given; UserError for what is no turn of this cube."""
-    text = unquote_plus(LINK.sub(r"\1", text)) if LINK.match(text.strip()) else text
-    text = APART.sub("'", text.translate(POWERS))
+    if LINK.match(text.strip()):
+        raw = LINK.sub(r"\1", text)
+        text = unquote_plus(raw.translate(RAW) if "alg.cubing.net" in text else raw)
+    text = APART.sub("'", text.translate(POWERS).replace("^{-1}", "'"))
     text = text[TITLE.match(text).end() :]
     turns = sequences.read(text, sequences.Family(TURN, lambda found: [_turn(found, puzzle.size)], _inverse, EXAMPLE))
     stickers = puzzle.goal if start is None else start
@@ -60,9 +63,11 @@ def read_scramble(puzzle: Cube, text: str, start: States | None = None) -> Given
 def read_state(puzzle: Cube, text: str) -> Given:
     """The colour of each sticker, face by face; UserError where no order of the faces makes a cube that can be solved.
 
-    Where letters are names of faces, the centres may spell an order in use. Else, and of a 2×2×2, the orders in use are
-    tried, the cube being held in any way, then what the centres spell, then all; the first possible cube counts.
+    The order that six labels name is tried first. Where letters are names of faces, the centres may spell an order in
+    use. Else, and of a 2×2×2, the orders in use are tried, the cube being held in any way, then what the centres spell,
+    then all; the first possible cube counts.
     """
+    labels = "".join(name[0] for name in LABEL.findall(text.upper()))
     text = COLOUR.sub(lambda found: found[0][0], LABEL.sub("", text.upper()))
     letters = re.sub(r"[\s,;|:/\[\](){}'\"-]", "", _unfolded(puzzle, text))
     if len(letters) != puzzle.cells:
@@ -70,7 +75,8 @@ def read_state(puzzle: Cube, text: str) -> Given:
         raise UserError(f"A {title} cube has {puzzle.cells} stickers, face by face, but {len(letters)} were given.")
     _refuse_counts(letters, puzzle.size**2)
     first: UserError | None = None
-    for order in _orders(puzzle, letters):
+    named = [labels] * (sorted(labels) == sorted(FACES))
+    for order in dict.fromkeys(named + _orders(puzzle, letters)):
         try:
             faces = dict(zip(order, _faces(letters, puzzle), strict=True))
             state = as_held(puzzle, np.array(list("".join(faces[face] for face in FACES))))

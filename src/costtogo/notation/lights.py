@@ -6,6 +6,8 @@ light = 1, "x", "#", "o", "*", "on", "true" or a filled box where it is on
 press = "r2c3", the third light of the second row
 """
 
+import re
+
 import numpy as np
 
 from costtogo.notation import named
@@ -20,7 +22,9 @@ OFF = {"0", ".", "-", "_", "off", "false", "□", "○", "⬜"}
 
 def read_state(puzzle: LightsOut, text: str) -> Given:
     """A board of lights, uint8 [D], 1 where one is on; UserError where it is none, or cannot be switched off."""
-    cells = [cell for cell in PARTING.split(text.lower()) if cell]
+    cells = list(re.sub(r"[\s,;|]+", "", text.lower()))  # one sign a light, where a row of "-" is no line of a table
+    if len(cells) != puzzle.cells:
+        cells = [cell for cell in PARTING.split(text.lower()) if cell]
     if any(cell not in ON | OFF for cell in cells):
         cells = list("".join(cells))
     for place, cell in enumerate(cells):

@@ -6,7 +6,8 @@
                 | "[" sequence ":" sequence "]" [ times ]    conjugate, A B A'
                 | "[" sequence "]" [ times ]
     times       = [ "*" | "^" | "×" ] number [ "'" ] | "'"
-    separator   = blanks, line ends, ",", ";", ".", "|" between moves; a list of moves in quotation marks is read, too
+    separator   = blanks, line ends, ",", ";", ".", "|", "/", "_" between moves;
+                  a list of moves in quotation marks is read, too
     comment     = "//" or "#" to the end of the line, or "/*" to "*/"
 
 Sources: WCA Regulations, article 12; SiGN notation (Walter Randelshofer, Lars Petrus); commutators and conjugates as
@@ -22,7 +23,7 @@ from costtogo.puzzles.base import MOST_MOVES
 from costtogo.types import UserError, excerpt
 
 APOSTROPHES = str.maketrans(dict.fromkeys("’‘′`´ʼʹ＇", "'") | {"（": "(", "）": ")", "，": ",", "\ufeff": " "})
-SKIPPED = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|/\*.*?\*/|[;.|])+", re.DOTALL)
+SKIPPED = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|/\*.*?\*/|[;.|_]|/(?!\*))+", re.DOTALL)
 WORD = r"""(?:"([^"]*)"|'([^']*)')"""
 WORDS = re.compile(rf"\s*\[\s*{WORD}\s*(?:,\s*{WORD}\s*)*,?\s*\]\s*")  # a list of Python or JSON
 TIMES = re.compile(r"(?:[*^×]|x(?=[3-9]|\d\d))?(\d{1,9})('?)|[*^×]?(')")  # x2 is half a turn of the whole cube

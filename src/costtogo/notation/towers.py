@@ -3,7 +3,8 @@
 state = the peg of each disk, the smallest first, as digits or a list: "2222", "[2, 2, 2, 2]", "CCCC"
       | the disks of each peg, the largest first, as lists: "[[3, 2, 1], [], []]", the smallest disk being 1, or 0;
         from 1 on also by the pegs' names, "A: 3 2 1; B: ; C:", or parted: "3 2 | 1 |"
-move  = peg ">" peg, or "-", "->", "→", "to", "," or nothing between them; pegs are 0, 1, 2 … or A, B, C …;
+move  = peg ">" peg, or "-", "->", "→", "to", "," or nothing between them; pegs are 0, 1, 2 … or A, B, C …, or, where
+        one is named that would be too many and none is 0, counted from 1;
         a disk may be named before: "0:0>2", the smallest being 0; "move disk 1 from A to C" names it in vain
 """
 
@@ -85,7 +86,9 @@ def _given(puzzle: Hanoi, pegs: list[int]) -> Given:
 def read_scramble(puzzle: Hanoi, text: str, start: States | None = None) -> Given:
     """The state that moves make of another, the goal if none is given; UserError for a wrong move or disk."""
     example = f"a move such as 0>{puzzle.pegs - 1}, from peg 0 to peg {puzzle.pegs - 1} of {puzzle.name}, or a bracket"
-    steps = sequences.read(text, sequences.Family(MOVE, lambda found: [_step(puzzle, found)], _back, example))
+    pegs = {peg for _, *pair in MOVE.findall(text) for peg in pair}
+    first = 1 if str(puzzle.pegs) in pegs and "0" not in pegs else 0
+    steps = sequences.read(text, sequences.Family(MOVE, lambda found: [_step(puzzle, found, first)], _back, example))
     state = puzzle.goal if start is None else start
     for place, (disk, actions) in enumerate(((disk, [puzzle.actions.index(name)]) for disk, name in steps), start=1):
         top = str(puzzle.top_disks(state[None])[0, int(puzzle.actions[actions[0]][0])])
@@ -104,10 +107,10 @@ def read_scramble(puzzle: Hanoi, text: str, start: States | None = None) -> Give
     return Given(state, " ".join(name for _, name in steps))
 
 
-def _step(puzzle: Hanoi, found: re.Match) -> tuple[str | None, str]:
-    """The disk that a move names, if any, and the move in the puzzle's own words."""
-    disk, first, second = found.groups()
-    name = ">".join(str(PEGS.index(peg)) if peg in PEGS else peg for peg in (first.upper(), second.upper()))
+def _step(puzzle: Hanoi, found: re.Match, first: int) -> tuple[str | None, str]:
+    """The disk that a move names, if any, and the move in our words; first: the number of the first peg."""
+    disk, *pegs = found.groups()
+    name = ">".join(str(PEGS.index(peg) if peg in PEGS else int(peg) - first) for peg in map(str.upper, pegs))
     if name not in puzzle.actions:
         raise UserError(f"Unknown move '{excerpt(found[0])}': the pegs of {puzzle.name} are 0 to {puzzle.pegs - 1}.")
     return disk, name
