@@ -155,6 +155,15 @@ def test_a_solution_that_is_known_is_proved_or_replaced_by_a_shorter_one(half_tu
     assert longer or found.solutions[0].tolist() == known
 
 
+@METRICS
+def test_a_search_for_a_shorter_solution_ends_where_there_is_none(half_turns):
+    near = walks(1, 10, seed=2)
+    length = OptimalSearch(*small(half_turns)).solve(near).cost[0]
+    none = OptimalSearch(*small(half_turns), shorter_than=length).solve(near)
+    assert not none.solved[0] and not none.out_of_time[0] and none.lower_bound[0] == length
+    assert OptimalSearch(*small(half_turns), shorter_than=length + 1).solve(near).cost[0] == length
+
+
 def test_a_kept_file_is_made_once_and_again_when_it_is_damaged(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COSTTOGO_CACHE", str(tmp_path))
     made = []

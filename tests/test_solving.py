@@ -424,6 +424,33 @@ def test_auto_finds_some_solution_of_any_board(folder):
     assert found.solved and 0 < found.lower_bound < found.length and not found.proved
 
 
+@pytest.mark.parametrize("solver", ["auto", "bwas", "beam", "rising"])
+def test_until_proved_exact_goes_on_from_a_networks_solution(folder, solver):
+    """Eight moves lie beyond the table around the goal, so that nothing but a search can tell."""
+    package(folder, "cube3", bias=12.0)
+    start = "R U F' L2 D B R"
+    found = solving.solve("cube3", start, solver=solver, seconds=8, until_proved=True)
+    assert found.proved and found.holds and found.length == solving.solve_without_network("cube3", start).length
+    assert found.solver == "exact" or found.why.startswith("exact ruled out all that are shorter after")
+
+
+@pytest.mark.parametrize("bound", [7, 8, 100])
+def test_a_solution_keeps_what_exact_proved_of_it_in_its_seconds(folder, bound, monkeypatch):
+    """A stand-in for exact that ends with a bound; it is asked for less than the network found."""
+    asked = []
+
+    def ends(puzzle, setting, shorter_than):
+        asked.append(shorter_than)
+        return lambda starts: SearchResult.from_rows([(np.inf, 3, 4, min(bound, shorter_than), [], False, True)])
+
+    package(folder, "cube3", bias=12.0)
+    monkeypatch.setattr("costtogo.solving.searches.exact_search", ends)
+    found = solving.solve("cube3", "R U F' L2 D B R", solver="beam", seconds=4, until_proved=True)
+    assert asked == [found.length] and found.holds and found.solver == "beam"
+    assert found.lower_bound == min(bound, found.length) and found.proved == (bound >= found.length)
+    assert f"exact {'ruled out' if found.proved else 'had not ended'}" in found.why
+
+
 @pytest.mark.parametrize("options", [{"path_weight": 1.0}, {"average": 1, "batch_size": 7}, {"heuristic": "manhattan"}])
 def test_with_an_option_of_searches_over_a_heuristic_auto_is_one_of_them(folder, options):
     package(folder)

@@ -43,9 +43,15 @@ SECONDS = 30.0
 MOST_EVALUATED = 100_000  # states of a tree where nothing else is asked for
 MOST_NODES = 40_000_000  # of which a search by action has room on 7 × 7 lights
 STARTS = ("scramble", "state", "level")  # options that give the state to solve
-OF_BWAS = ("path_weight", "max_expansions", "until_proved")  # options that make auto choose it for large puzzles, too
+OF_BWAS = ("path_weight", "max_expansions")  # options that make auto choose it for large puzzles, too
 OF_EXACT = ("metric", "table")
-OF_SEARCH = (*OF_BWAS, "batch_size", "average", "heuristic")  # options of searches over a heuristic alone
+OF_SEARCH = (
+    *OF_BWAS,
+    "until_proved",
+    "batch_size",
+    "average",
+    "heuristic",
+)  # options of searches over a heuristic alone
 REFUSED = (  # solvers, options that they do not take, and why
     ("greedy", ("path_weight", "batch_size"), "is bwas with λ = 0 and N = 1: leave out --path-weight and --batch-size"),
     ("exact local", OF_SEARCH,
@@ -53,12 +59,12 @@ REFUSED = (  # solvers, options that they do not take, and why
     ("exact local", ("max_nodes",), "keeps no nodes in memory: leave out --max-nodes"),
     ("local", ("seconds",), "is done at once: leave out --seconds"),
     ("beam", ("batch_size",), "chooses its widths by its --seconds: leave out --batch-size"),
-    ("mcts", ("path_weight", "batch_size", "until_proved", "average"),
-     "has no λ, N, proof or average: leave out --path-weight, --batch-size, --until-proved and --average"),
+    ("mcts", ("path_weight", "batch_size", "average"),
+     "has no λ, N or average: leave out --path-weight, --batch-size and --average"),
     ("auto bwas greedy beam rising mcts local", OF_EXACT, "counts quarter turns and needs no table: leave out --metric "
      "and --table, or choose --solver exact"),
-    ("beam rising", OF_BWAS, "ends with its --seconds or --max-nodes: leave out --path-weight, --max-expansions and "
-     "--until-proved, or choose --solver bwas"),
+    ("beam rising", OF_BWAS, "ends with its --seconds or --max-nodes: leave out --path-weight and --max-expansions, "
+     "or choose --solver bwas"),
 )  # fmt: skip
 
 
@@ -201,7 +207,9 @@ class Setting:
         counts=True,
         show_default=False,
     )
-    until_proved: bool = option(False, "Go on until no open node promises a shorter solution.")
+    until_proved: bool = option(
+        False, "Then go on by exact with what is left of the seconds, until no solution can be shorter or one is found."
+    )
     average: int = option(
         1, "Symmetric images of a state over which its cost-to-go is averaged; cube3 has 48.", counts=True
     )

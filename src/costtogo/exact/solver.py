@@ -30,7 +30,8 @@ class Means:
     cosets: makes or reads a table of distances of the 3×3×3 cube's cosets; half_turns: True if they count half turns as
     one move.  guide: finds a solution that need not be shortest, for a search that takes long.
     max_generated: nodes after which a search ends as unsolved; the solver's own limit if None.
-    seconds: the same.  max_nodes: that a search may keep in memory.  threads: of one search.
+    seconds: the same.  shorter_than: moves of a solution that is known; a search may end if none is shorter, unsolved
+    and with that as its lower bound.  max_nodes: that a search may keep in memory.  threads: of one search.
     """
 
     nearby: Callable[[], Ends] | None = None
@@ -40,6 +41,7 @@ class Means:
     guide: Guide | None = None
     max_generated: int | None = None
     seconds: float = np.inf
+    shorter_than: float = np.inf
     max_nodes: int | None = None
     threads: int = 1
 

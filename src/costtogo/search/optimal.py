@@ -118,7 +118,8 @@ def exact_search(puzzle: Cube3, means: Means) -> ExactSearch | None:
         found = None if near is None else near(starts)
         if found is not None and (found.solved.all() or found.out_of_time.any()):
             return found
-        return OptimalSearch(*means.cosets(), means.seconds, means.threads, means.guide).solve(starts)
+        limits = means.seconds, means.threads, means.guide, means.shorter_than
+        return OptimalSearch(*means.cosets(), *limits).solve(starts)
 
     return solve
 
@@ -126,14 +127,21 @@ def exact_search(puzzle: Cube3, means: Means) -> ExactSearch | None:
 class OptimalSearch:
     """A search for one start at a time over the table of a metric.
 
-    rows: of cosets.build.  seconds: of each search.  threads: work on one search at a time.  guide: see Means.
+    rows: of cosets.build.  seconds: of each search.  threads: work on one search at a time.  guide, shorter_than: see
+    Means.
     """
 
     def __init__(
-        self, cosets: Cosets, rows: np.ndarray, seconds: float = np.inf, threads: int = 1, guide: Guide | None = None
+        self,
+        cosets: Cosets,
+        rows: np.ndarray,
+        seconds: float = np.inf,
+        threads: int = 1,
+        guide: Guide | None = None,
+        shorter_than: float = np.inf,
     ):
         self.cosets, self.rows, self.base = cosets, rows, int(rows[-TRAILER])
-        self.seconds, self.threads, self.guide = seconds, threads, guide
+        self.seconds, self.threads, self.guide, self.shorter_than = seconds, threads, guide, shorter_than
         onward, within = words(cosets.puzzle, cosets.moves), cosets.coordinates.within
         bits, parts = 1 << np.arange(len(cosets.moves)), np.arange(512)[:, None] >> np.arange(9) & 1
         self.rules = Rules(
@@ -162,8 +170,9 @@ class OptimalSearch:
             search.cut()
             search.run(self.threads, np.inf)
         expanded, generated = search.counts.tolist()
-        if search.solution is None and search.bound < search.below:
-            return np.inf, expanded, generated, search.bound, [], False, True
+        if search.solution is None and (search.bound < search.below or not search.asked):
+            late = search.bound < search.below
+            return np.inf, expanded, generated, min(search.bound, search.below), [], False, late
         if search.solution is None:  # none is shorter than the one that is known
             return search.below, expanded, generated, search.below, search.asked
         actions = [action for move in search.solution for action in self.cosets.moves[move]]
@@ -174,13 +183,14 @@ class Deepening:
     """Depth-first searches of one start, with bounds that grow.
 
     bound: of the search that is going on; no solution is shorter.  solution: moves, None until one is found.  counts:
-    nodes expanded and generated under finished bounds.  asked, below: the actions of a solution known, and its length.
+    nodes expanded and generated under finished bounds.  below: the length of a solution that is known.  asked: its
+    actions, where the guide found it.
     """
 
     def __init__(self, of: OptimalSearch, start: np.ndarray, end: float):
         self.of, self.start, self.end = of, start, end
         self.asked: list[int] = []
-        self.below, self.questions = np.inf, 0
+        self.below, self.questions = of.shorter_than, 0
         self.known, self.step = of.cosets.coordinates, 1 if len({len(m) for m in of.cosets.moves}) > 1 else 2
         self.counts, self.late = np.zeros(2, dtype=np.int64), False
         self.took: list[tuple[int, float]] = []  # nodes generated and seconds of each finished bound
@@ -256,7 +266,7 @@ class Deepening:
         """The bound that is going on, and about how long it and the next take if they have no solution."""
         here = self.ahead[1]
         after = here * GROWTH[self.step]
-        known = f", {self.below} are known" if self.asked else ""
+        known = f", {self.below} are known" if self.below < np.inf else ""
         return f"{self.bound} moves in about {here:,.0f} s, {self.bound + self.step} in {after:,.0f} s{known}"
 
     def _work(self, race: np.ndarray, path: Path) -> bool:

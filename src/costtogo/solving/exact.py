@@ -101,11 +101,11 @@ def is_immediate(puzzle: Puzzle) -> bool:
     return is_tabled(puzzle) or (puzzle.one_goal and exact_solver(puzzle) is not None)
 
 
-def exact_search(puzzle: Puzzle, setting: Setting, patient: bool = True) -> ExactSearch:
+def exact_search(puzzle: Puzzle, setting: Setting, patient: bool = True, shorter_than: float = np.inf) -> ExactSearch:
     """The solver that proves its solutions, on all cores; it ends as unsolved after the seconds of a setting.
 
     patient: False if no table is made that takes more than a moment. A search of a cube that may take less than SOON
-    does not build one unless it is asked for.
+    does not build one unless it is asked for.  shorter_than: see Means.
     """
     own, half_turns = find(puzzle.name)[0].key == "cube3", setting.metric == "htm"
     if not own and (half_turns or setting.table):
@@ -119,7 +119,8 @@ def exact_search(puzzle: Puzzle, setting: Setting, patient: bool = True) -> Exac
         cosets = partial(find_cosets, puzzle, half_turns, setting.table)
         means = replace(means, cosets=cosets, guide=partial(_by_network, puzzle))
     threads = len(os.sched_getaffinity(0))
-    return exact_solver(puzzle, replace(means, seconds=setting.effort, threads=threads))
+    limits = {"seconds": setting.effort, "shorter_than": shorter_than}
+    return exact_solver(puzzle, replace(means, threads=threads, **limits))
 
 
 def _by_network(puzzle: Puzzle, start: States, seconds: float) -> list[int] | None:

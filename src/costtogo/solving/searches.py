@@ -15,6 +15,7 @@ from costtogo.heuristics.policy_guide import PolicyGuide
 from costtogo.heuristics.zero import zero
 from costtogo.memory import machine_memory
 from costtogo.notation.given import Given
+from costtogo.progress import report_ended
 from costtogo.puzzles import find, made
 from costtogo.puzzles.base import Puzzle, is_listed
 from costtogo.search import anytime, bwas, mcts
@@ -53,6 +54,7 @@ RISING = (0.8, 1.0)  # λ of the solver rising: soon a solution, then a shorter 
 NEAR = 4  # moves of the first search of a solver without a network
 RISING_BOUNDS = (0.2, 0.5, 0.8, 1.0)  # over heuristics that never overestimate, by which λ near 1 takes long
 OFTEN, SELDOM = 0.5, 0.1  # of the seconds of auto, for exact: where it mostly ends in time, and where it seldom does
+FINDING = 0.25  # of the seconds of a solution that is to be proved, for a search over a heuristic
 FAILED = "no search found a solution; this one is seldom short"
 SHORTENING = 0.1  # of its seconds, for making solutions of sliding tiles shorter by stretches
 # Of mcts, where all states can be listed and elsewhere: among the best on own states of the 2×2×2 and the 3×3×3 cube.
@@ -68,7 +70,8 @@ def solver_of(puzzle: Puzzle, setting: Setting, network: Loader | None = None, n
 
     network: loads one; None if there is none.  named: True if the user asked for it, so that auto searches over it.
     """
-    if setting.is_open and not named and (puzzle.has_inverses or not puzzle.one_goal):  # as exact solvers need
+    provable = puzzle.has_inverses or not puzzle.one_goal  # as exact solvers need
+    if setting.is_open and not named and provable:
         return Automatic(puzzle, setting, network)
     if setting.solver in WITHOUT_NETWORK:
         return Named(puzzle, setting, make_ready(puzzle, None, setting))
@@ -76,6 +79,9 @@ def solver_of(puzzle: Puzzle, setting: Setting, network: Loader | None = None, n
         raise UserError(f"The solver {setting.solver} searches over a network: give one, or choose exact.")
     heuristic = heuristic_of(puzzle, setting.heuristic) if setting.is_classical else network()
     chosen = setting.resolved(puzzle, None if setting.is_classical else heuristic)
+    proves_itself = chosen.is_classical and chosen.solver in ("bwas", "greedy")
+    if chosen.until_proved and provable and not proves_itself:
+        return Proving(puzzle, chosen, heuristic)
     return Named(puzzle, chosen, make_ready(puzzle, heuristic, chosen))
 
 
@@ -160,6 +166,39 @@ class Automatic:
             return found
         at_once = Setting("local")
         return Named(self.puzzle, at_once, without_network(self.puzzle, at_once), FAILED)(start).after(found)
+
+
+class Proving:
+    """A search over a heuristic, and exact for what that leaves open, until no solution can be shorter.
+
+    setting: with the solver of the first search.
+    """
+
+    def __init__(self, puzzle: Puzzle, setting: Setting, heuristic: Heuristic):
+        first = replace(setting, seconds=FINDING * setting.effort, until_proved=False)
+        self.setting, self.first = setting, Named(puzzle, first, make_ready(puzzle, heuristic, first))
+
+    def __call__(self, start: States | Given) -> Solution:
+        """Search from one start, uint8 [D] or as it is held."""
+        found = self.first(start)
+        if found.proved or np.isposinf(found.lower_bound):
+            return found
+        report_ended(found.nodes_expanded, found.nodes_generated, found.length if found.solved else np.inf)
+        left = max(0.0, self.setting.effort - found.seconds)
+        return prove(found, Setting("exact", left, max_nodes=self.setting.max_nodes))
+
+
+def prove(found: Solution, setting: Setting) -> Solution:
+    """A solution with what exact proves of it, or a shorter one.  setting: of the solver exact."""
+    search = exact_search(found.puzzle, setting, shorter_than=found.length if found.solved else np.inf)
+    proof = Named(found.puzzle, setting, search)(found.given or found.start)
+    if not found.solved:
+        return replace(proof, why=f"{found.solver} found none").after(found)
+    if proof.solved and proof.length < found.length:
+        why = f"shorter than the {found.length:,} {found.metric} of {found.solver}"
+        return replace(proof, why=why).after(found)
+    ended = "ruled out all that are shorter" if proof.lower_bound >= found.length else "had not ended"
+    return replace(found, why=f"exact {ended} after {proof.seconds:.1f} s").after(proof)
 
 
 def make_ready(puzzle: Puzzle, heuristic: Heuristic | None, setting: Setting) -> Search:

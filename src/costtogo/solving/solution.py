@@ -26,7 +26,8 @@ class Solution:
     lower_bound: the least moves of any solution; `holds` is True if this does not depend on the network.
     ended: "solved", "memory", "seconds" or "expansions".  solver: by name.  given: how the state is held.
     in_half_turns: True if optimum and lower_bound count a half turn as one move.
-    heuristic: that the solver went by, None for one that needs none.  why: auto chose it; empty elsewhere.
+    heuristic: that the solver went by, None for one that needs none.  why: auto chose it, or what exact
+    said of it; empty elsewhere.
     """
 
     puzzle: Puzzle
@@ -118,9 +119,9 @@ class Solution:
         return self.solved and self.optimum is not None and self.counted[0] == self.optimum
 
     def after(self, first: "Solution") -> "Solution":
-        """The same with the work and the proved bound of an unsolved search that went before."""
-        bound = self.lower_bound if self.holds or np.isposinf(self.lower_bound) else 0.0
-        bound = min(max(first.lower_bound, bound), self.length if self.solved else np.inf)
+        """The same with the work of another search of its start, and with the bound that the two of them proved."""
+        proved = [each.lower_bound for each in (first, self) if each.holds or np.isposinf(each.lower_bound)]
+        bound = min(max(proved, default=0.0), self.length if self.solved else np.inf)
         counts = {name: getattr(first, name) + getattr(self, name) for name in WORK}
         return replace(self, lower_bound=bound, holds=True, **counts)
 
