@@ -139,6 +139,21 @@ def test_a_solution_has_its_states_and_what_is_known_of_each(solver, model):
     assert (found["solver"], found["why"]) == chosen
 
 
+def test_a_known_solution_is_proved_or_a_shorter_one_is_found_and_one_that_is_none_is_refused():
+    start = CUBE.format_state(apply(CUBE, CUBE.goal, CUBE.parse_moves("R U F' L2 D B R")))
+    asked = {"puzzle": "cube3", "state": start, "solver": "bwas"}
+    proved = search(known="R' B' D' L2 F U' R'", **asked)
+    assert proved["told"] == "Solved in 8 quarter turns; no solution is shorter." and proved["solution"]["proved"]
+    longer = search(known="R' B' D' L2 F U' R' L L'", **asked)
+    assert longer["solution"]["length"] == 8 and longer["solution"]["why"].startswith(
+        "shorter than the 10 quarter turns"
+    )
+    soon = search(known="R' B' D' L2 F U' R' L L'", **asked | {"seconds": 1e-9})
+    assert soon["solution"]["length"] == 10 and "; a shortest solution has at least " in soon["told"]
+    with pytest.raises(UserError, match="The 1 moves that are given as a solution do not solve the state"):
+        search(known="R", **asked)
+
+
 def test_a_search_that_finds_nothing_says_why():
     dead = search(puzzle="sokoban", state="######|#$--.#|#@---#|######")
     assert dead["solution"] is None and "pushed to no target" in dead["told"]

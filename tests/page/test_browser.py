@@ -329,6 +329,31 @@ def test_a_scramble_is_solved_and_played(open_page, expect):
     assert carried(page)["state"] == after("cube3", "R U F")  # the link keeps the state that was solved
 
 
+def test_a_solution_that_need_not_be_shortest_is_proved_or_replaced(open_page, expect):
+    page = open_page(link(puzzle="cube3", state=after("cube3", "R U F"), solver="detour", seconds="100"))
+    prove, status = page.locator("#solve [data-part=prove]"), page.locator("#solve [data-part=status]")
+    expect(prove).to_be_hidden()
+    page.click("#solve [data-part=search]")
+    expect(status).to_have_text("Solved in 5 moves.")
+    prove.click()
+    expect(status).to_have_text("Searching … 18 moves in about 3 s")
+    expect(prove).to_be_hidden()
+    page.click("#solve [data-part=next]")
+    expect(page.locator("#solve [data-part=reading]")).to_contain_text("Move 1 of 5")
+    page.click("#solve [data-part=cancel]")
+    expect(status).to_have_text("The search was cancelled.")
+    expect(page.locator("#solve [data-part=reading]")).to_contain_text("Move 1 of 5")
+    page.fill("#solve [data-part=seconds]", "5")
+    prove.click()
+    expect(status).to_have_text("Solved in 3 moves.")
+    expect(page.locator("#solve [data-part=numbers]")).to_contain_text("Optimalyes")
+    expect(prove).to_be_hidden()
+    page.click("#view-compare")
+    page.click("#search-both")
+    expect(page.locator("#pane-b [data-part=player]")).to_be_visible()
+    expect(page.locator("#pane-a [data-part=prove]")).to_be_hidden()
+
+
 OPTIMAL = """async (solution) => {
   const { searchRows } = await import("/static/numbers.js");
   return Object.fromEntries(searchRows({ best_length: null, solution })).Optimal;

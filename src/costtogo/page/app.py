@@ -41,7 +41,7 @@ MOST_LISTENERS = 64  # of all searches
 ANSWER_SECONDS = 60.0
 OFFERS_SECONDS = 20.0  # until networks are looked for again: a study may have trained one
 NO_PROGRESS = {"nodes_expanded": 0, "nodes_generated": 0, "best_length": None}
-WAITS, RUNS = ("queued", "The search waits for its turn."), ("running", "The search runs.")
+WAITS, RUNS = ("queued", "The search waits for its turn."), ("running", "Searching …")
 ENDED = {  # the status of a search without an answer, and a sentence on it, by why it ended
     TIME: ("unsolved", "Not solved: the search went far beyond its seconds and was ended."),
     MEMORY: ("failed", "Not solved: the search took more memory than it may; try another solver or an easier state."),
@@ -295,6 +295,7 @@ def _outcome(job: Job) -> dict[str, str]:
     match job.answer:
         case None:
             status, told = RUNS if job.started else WAITS
+            told = " ".join(filter(None, (told, job.progress.get("told"))))
         case {"ended": why}:
             status, told = ENDED[why]
         case {"done": {"solution": solution, "told": told}}:
@@ -317,7 +318,7 @@ def _add_searches(app: FastAPI, service: Service) -> None:
         done = (job.answer or {}).get("done", {})
         progress = NO_PROGRESS | job.progress | done.get("progress", {})
         named = {"id": job.id, "seconds": round(job.duration, 3), "position": searches.position(job)}
-        return schemas.SearchInfo(**named, **progress, **_outcome(job), solution=done.get("solution"))
+        return schemas.SearchInfo(**named | progress | _outcome(job), solution=done.get("solution"))
 
     @app.post("/api/searches", status_code=202, responses=REFUSALS | FULL)
     async def begin(asked: schemas.SearchRequest) -> schemas.SearchInfo:
@@ -325,7 +326,7 @@ def _add_searches(app: FastAPI, service: Service) -> None:
         puzzle = catalogue.find(asked.puzzle)
         await _check_solver(service, asked)
         given = await run_in_threadpool(notation.read, puzzle, asked.state, STATE)
-        fields = {**asked.model_dump(), "state": puzzle.format_state(given.state)}
+        fields = asked.model_dump(exclude_unset=True) | {"state": puzzle.format_state(given.state)}
         return info(searches.submit("search", asked.seconds, fields))
 
     @app.get("/api/searches/{id}", responses=UNKNOWN)

@@ -119,18 +119,32 @@ def _rounded(values: CostToGo) -> list[float]:
     return np.round(np.asarray(values, dtype=np.float64), 3).tolist()
 
 
-def search(puzzle: str, model: str | None, solver: str, state: str, seconds: float, report: Report) -> dict:
-    """Search from a state and call `report` with its progress: the solution or None, and a sentence on how it ended."""
+def search(
+    puzzle: str,
+    model: str | None,
+    solver: str,
+    state: str,
+    seconds: float,
+    report: Report,
+    known: str | None = None,
+) -> dict:
+    """Search from a state and call `report` with its progress: the solution or None, and a sentence on how it ended.
+
+    known: a solution by the same solver, in moves: exact proves that none is shorter, or finds one.
+    """
     made = make(puzzle)
 
     def watch(progress: solving.Progress) -> None:
-        report(_counts(progress.nodes_expanded, progress.nodes_generated, progress.best_length))
+        counts = _counts(progress.nodes_expanded, progress.nodes_generated, progress.best_length)
+        report(counts | {"told": progress.told})
 
     options = {"solver": solver, "seconds": seconds, "watch": watch, "max_nodes": most_memory() // NODE_BYTES}
     start = notation.read(made, state, STATE)
     if why := solving.no_solution(made, start.state):
         return {"solution": None, "told": why, "progress": _counts(0, 0, np.inf)}
-    if solver in solving.WITHOUT_NETWORK or model is None:
+    if known is not None:
+        found = solving.prove(made, start, made.parse_moves(known), **options)
+    elif solver in solving.WITHOUT_NETWORK or model is None:
         found = solving.solve_without_network(made, start, **options)
     else:
         found = solving.solve(made, start, network=partial(_loaded, made, model), **options)
@@ -170,4 +184,6 @@ def _told(found: solving.Solution) -> str:
         return f"{solved}; no solution is shorter."
     if found.optimum is not None:
         return f"{solved}; a shortest solution has {found.optimum:,}."
+    if found.holds and (least := int(np.ceil(found.lower_bound))) > 0:
+        return f"{solved}; a shortest solution has at least {least:,}."
     return f"{solved}; whether there is a shorter solution is not known."

@@ -57,13 +57,17 @@ class ValuesRequest(Request):
 
 
 class SearchRequest(Request):
-    """A search from a state over a network, or with a solver that needs none."""
+    """A search from a state over a network, or with a solver that needs none.
+
+    known: the moves of a solution by that solver; exact looks for a shorter one, or proves that there is none.
+    """
 
     puzzle: Name
     model: Name | None
     solver: Name
     state: StateText
     seconds: Annotated[float, Field(gt=0, le=MOST_SECONDS, allow_inf_nan=False)]
+    known: Annotated[str, Field(max_length=LONGEST_TEXT)] | None = None
 
 
 class Refusal(BaseModel):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HEURISTICS", "SOLVERS", "WITHOUT_NETWORK", "Model", "ModelCard", "Progress", "Setting", "Solution", "exact_values",
-    "heuristics", "load", "models", "no_solution", "parse_start", "solve", "solve_without_network", "solvers",
+    "heuristics", "load", "models", "no_solution", "parse_start", "prove", "solve", "solve_without_network", "solvers",
 ]  # fmt: skip
 
 Watch = Callable[[Progress], None]
@@ -103,6 +103,25 @@ def solve_without_network(
     """Search from one start by the solver exact (the default) or another one over no network: options of Setting."""
     puzzle = make(puzzle) if isinstance(puzzle, str) else puzzle
     return _solve(puzzle, start, Setting(**{"solver": "exact"} | options), watch, None)
+
+
+def prove(
+    puzzle: Puzzle,
+    start: States | Given,
+    known: list[int],
+    *,
+    solver: str = "known",
+    watch: Watch | None = None,
+    **options,
+) -> Solution:
+    """A solution that is known, with what the solver exact proves of it, or a shorter one.
+
+    known: its actions; UserError if they do not solve the start.  solver: that found it.  options: those of Setting.
+    """
+    from costtogo.solving.searches import prove_known
+
+    with watching(watch):
+        return prove_known(puzzle, start, known, solver, Setting(**options | {"solver": "exact"}))
 
 
 def _solve(

@@ -17,7 +17,7 @@ from costtogo.memory import machine_memory
 from costtogo.notation.given import Given
 from costtogo.progress import report_ended
 from costtogo.puzzles import find, made
-from costtogo.puzzles.base import Puzzle, is_listed
+from costtogo.puzzles.base import Puzzle, is_listed, solves
 from costtogo.search import anytime, bwas, mcts
 from costtogo.search.bwas import Limits
 from costtogo.search.exact_levels import NODE_BYTES
@@ -199,6 +199,18 @@ def prove(found: Solution, setting: Setting) -> Solution:
         return replace(proof, why=why).after(found)
     ended = "ruled out all that are shorter" if proof.lower_bound >= found.length else "had not ended"
     return replace(found, why=f"exact {ended} after {proof.seconds:.1f} s").after(proof)
+
+
+def prove_known(puzzle: Puzzle, start: States | Given, known: list[int], solver: str, setting: Setting) -> Solution:
+    """prove for a solution by its actions; UserError if they do not solve the start.  solver: that found it."""
+    state = start.state if isinstance(start, Given) else start
+    if not solves(puzzle, state[None], [np.array(known)])[0]:
+        raise UserError(f"The {len(known):,} moves that are given as a solution do not solve the state.")
+
+    def again(starts: States) -> SearchResult:
+        return SearchResult.from_rows([(len(known), 0, 0, 0.0, known)])
+
+    return prove(solution_of(puzzle, again, start, solver), setting)
 
 
 def make_ready(puzzle: Puzzle, heuristic: Heuristic | None, setting: Setting) -> Search:

@@ -19,6 +19,7 @@ export class SearchPane extends EventTarget {
   #puzzle = null;
   #board = null;
   #hasOwnBoard;
+  #request = null; // the newest that was sent
   #id = null;
   #running = false;
   #unfollow = () => {};
@@ -27,7 +28,7 @@ export class SearchPane extends EventTarget {
     super();
     root.append(document.getElementById("pane").content.cloneNode(true));
     this.#part = parts(root);
-    const { heading: title, form, model, solver, seconds, cancel, secondsLabel, search } = this.#part;
+    const { heading: title, form, model, solver, seconds, cancel, prove, secondsLabel, search } = this.#part;
     title.textContent = heading;
     root.firstElementChild.setAttribute("aria-label", heading);
     this.player = new Player(this.#part, show ?? ((shown, move) => this.#board.show(shown.cells, move)));
@@ -38,6 +39,7 @@ export class SearchPane extends EventTarget {
       this.dispatchEvent(new Event("search"));
     });
     cancel.addEventListener("click", () => this.cancel());
+    prove.addEventListener("click", () => this.#prove());
     model.addEventListener("change", () => this.#chosen());
     solver.addEventListener("change", () => this.#chosen());
     seconds.addEventListener("change", () => this.#chosen());
@@ -98,11 +100,22 @@ export class SearchPane extends EventTarget {
   /** Searches from a state of the server's, {cells, state}. */
   async start(from, seconds = this.seconds) {
     this.clear();
+    this.#board?.show(from.cells);
+    await this.#ask({ puzzle: this.#puzzle.name, model: this.model, solver: this.solver, state: from.state, seconds });
+  }
+
+  /** Searches for a shorter solution than the one shown, which stays until there is an answer. */
+  async #prove() {
+    this.player.pause();
+    await this.#ask({ ...this.#request, seconds: this.seconds, known: this.report.solution.text });
+  }
+
+  async #ask(request) {
+    this.#request = request;
+    this.#id = null;
     this.#running = true;
     this.#say("Starting …");
-    this.#board?.show(from.cells);
-    const request = { puzzle: this.#puzzle.name, model: this.model, solver: this.solver, state: from.state, seconds };
-    this.#part.bar.max = seconds;
+    this.#part.bar.max = request.seconds;
     this.#buttons();
     try {
       const answer = await api.startSearch(request);
@@ -142,17 +155,18 @@ export class SearchPane extends EventTarget {
   }
 
   #news(report) {
+    const found = report.solution;
+    if (!found && this.#request.known) report = { ...report, solution: this.report.solution };
     this.report = report;
     this.#running = !api.FINAL.includes(report.status);
     this.#part.bar.hidden = !this.#running;
     this.#part.bar.value = report.seconds ?? 0;
     this.#showNumbers(report);
     if (report.status === "queued") this.#say(`Waiting for a free worker; place in the queue: ${report.position}.`);
-    else if (report.status === "running") this.#say("Searching …");
     else this.#say(report.told);
-    if (report.solution) {
-      this.#board?.show(report.solution.states[0]);
-      this.player.open(report.solution);
+    if (found) {
+      this.#board?.show(found.states[0]);
+      this.player.open(found);
     }
     this.#buttons();
     this.dispatchEvent(new Event("report"));
@@ -174,6 +188,8 @@ export class SearchPane extends EventTarget {
   #buttons() {
     this.#part.search.disabled = this.#running || !this.solver;
     this.#part.cancel.disabled = !this.#running;
+    const solution = this.#hasOwnBoard || this.#running ? null : this.report?.solution;
+    this.#part.prove.hidden = !solution || solution.optimum !== null;
   }
 
   #chosen() {
