@@ -1,6 +1,7 @@
 """Pattern databases and exact optima as stages of a study, and BWAS over them, held against all of the 8-puzzle."""
 
 import json
+from functools import partial
 from math import perm
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from stage_recipes import write_recipe
 from synthetic_large import CONFIG, study_of, write_results
 from synthetic_study import whole
 
+from costtogo.exact import cosets
 from costtogo.exact.nearby import nearby_table
 from costtogo.exact.partition import parse_partition
 from costtogo.exact.pattern_database import build, load
@@ -24,7 +26,7 @@ from costtogo.params.slices import slices
 from costtogo.params.study import alone
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
-from costtogo.puzzles.base import solves
+from costtogo.puzzles.base import random_walks, solves
 from costtogo.search.action_engine import solve_by_action
 from costtogo.search.bwas import Limits
 from costtogo.search.pool import Rules
@@ -152,6 +154,35 @@ def test_optima_of_lights_out_are_the_distances_of_all_its_boards(tmp_path, monk
     recipe = recipe_of("search.optima", out, puzzle="lights_out_3", optima={})
     optima.run(recipe, out, Path("results/lights/instances/lights_out_3.parquet"))
     np.testing.assert_array_equal(read_frame(out)["distance"], table(states))
+
+
+def test_optima_of_cubes_are_those_of_another_method_and_unknown_where_the_seconds_are_up(tmp_path, monkeypatch):
+    """Over a table of the nearest cosets, which is made at once; the search from both ends reaches five moves."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("costtogo.search.optimal.SLICE", 20_000)
+    monkeypatch.setattr(optima, "build", partial(cosets.build, near_share=1e-5))
+    cube, found = make("cube3"), {}
+    walks = [random_walks(cube, 4, moves, np.random.default_rng(moves))[:, -1] for moves in (6, 7, 8, 40)]
+    near, states = np.concatenate(walks[:3]), np.concatenate(walks)[:-3]
+    instances = {"set": ["near"] * len(near) + ["far"], "instance": [*range(len(near)), 0]}
+    texts = {"state": [cube.format_state(state) for state in states], "distance": np.nan}
+    write_frame(Path("results/cubes/instances/cube3.parquet"), pd.DataFrame(instances | texts))
+    for name, asked in {
+        "table": {"table": "small", "seconds": 0.5, "around": 2},
+        "both ends": {"sets": ["near"], "around": 5},
+    }.items():
+        out = Path(f"results/cubes/{name}/cube3.parquet")
+        optima.run(
+            recipe_of("search.optima", out, puzzle="cube3", optima=asked),
+            out,
+            Path("results/cubes/instances/cube3.parquet"),
+        )
+        found[name] = read_frame(out).set_index("set")
+    other = found["both ends"].loc["near"]
+    assert other["solved"].all() and (other["distance"].max() > 5)
+    np.testing.assert_array_equal(found["table"].loc["near"]["distance"], other["distance"])
+    far = found["table"].loc[["far"]]
+    assert not far["solved"].any() and far["distance"].isna().all() and far["lower_bound"].between(7, 26).all()
 
 
 def test_a_network_is_audited_at_every_distance_that_is_known(boards, distances_of):

@@ -585,6 +585,11 @@ LIKE = {  # what the study is like, what it changes, and the sentence
         "optima.max_nodes: there is no key 'max_nodes'",
     ),
     "tiles of a cube": ("cube3", cube3(pattern_databases={"x": "7-8"}), "cube3 has no tiles to slide"),
+    "a table of cosets for tiles": (
+        "puzzle15",
+        puzzle15(optima={"table": "small"}),
+        f"^Parameter {OF_15}.optima.table is for cube3, not for puzzle15; leave it out",
+    ),
     "optima of a cube by tiles": (
         "cube3",
         cube3(optima={"pattern_database": "7-8"}),

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from costtogo.params.audits import PathWeight
-from costtogo.params.base import Amount, Few, FileName, Nodes, Params, Positive, named
+from costtogo.params.base import Amount, Few, FileName, Kind, Later, Nodes, Params, Positive, named
 from costtogo.params.training import ModelParams
 
 MANHATTAN = "manhattan"  # the heuristic of that name, with linear conflicts, among the pattern databases
@@ -152,12 +152,14 @@ class SearchProtocol(Params):
     all_starts: list[str] = []  # the models that search the headline setting from every state
 
 
-class OptimaParams(Params):
+class OptimaParams(Kind):
     """Shortest solutions of the study's own instance sets.
 
     Of sliding tiles by IDA*, of Lights Out by linear algebra, of Sokoban by breadth-first search from the solved states
-    of each level, of others by breadth-first search from both ends.
+    of each level, of others by breadth-first search from both ends; of the 3×3×3 also by IDA*, where it has a table.
     pattern_database: the name of that which IDA* goes by.  max_generated: nodes after which a search ends as unsolved.
+    table: small or large, of distances, which IDA* of the 3×3×3 goes by; see docs/optimal.md.  seconds: after which a
+    search ends as unsolved, with a lower bound; the only limit of IDA* over such a table.
     around: moves from the goal of the states that breadth-first search is to meet.
     sets: those that are solved; all where none is named.
     """
@@ -166,6 +168,8 @@ class OptimaParams(Params):
     around: int = Field(default=6, ge=0, le=30)
     sets: list[str] = []
     max_generated: Nodes = 1_000_000_000
+    table: Later[Literal["small", "large"] | None] = None
+    seconds: Later[Amount | None] = None
 
     def asks_for(self, name: str) -> bool:
         """Whether an instance set is solved."""

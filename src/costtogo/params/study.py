@@ -223,6 +223,8 @@ class PuzzleStudy(PuzzleParams):
         """By what shortest solutions are found, in words, of a study that asks for optima."""
         if self.optima.pattern_database is not None:
             return f"IDA* over {self.optima.pattern_database}"
+        if self.optima.table is not None:
+            return f"IDA* over the {self.optima.table} table of distances"
         return find(self.puzzle)[0].exact_by
 
     def searches_over(self, model: str) -> dict[str, list[Search]]:
@@ -374,6 +376,8 @@ def _unsuited_solvers(asked: PuzzleStudy) -> Iterator[str]:
             yield f"optima.pattern_database must name one of pattern_databases, not '{name}'; there are {there}"
         if not asked.is_sliding and name is not None:
             yield f"optima.pattern_database is for sliding tiles, not for {asked.puzzle}; leave it out"
+        if asked.optima.table is not None and family(asked.puzzle) != "cube3":
+            yield f"optima.table is for cube3, not for {asked.puzzle}; leave it out"
     known = [*asked.pattern_databases, MANHATTAN] if asked.is_sliding else []
     known = known if asked.one_goal else [MATCHING, ZERO]
     for name in asked.baselines:

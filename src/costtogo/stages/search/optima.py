@@ -2,10 +2,12 @@
 
 The instances of results/<study>/instances/<puzzle>.parquet in the same columns, their distance filled in where a
 shortest solution was found: of sliding tiles by IDA* over a pattern database, of Lights Out by linear algebra, of
-Sokoban by listing the level, of others by breadth-first search from both ends. What searches from instances reads this
+Sokoban by listing the level, of others by breadth-first search from both ends, of the 3×3×3 also by IDA* over a table
+of distances. Of an unsolved one its lower bound is a fact. What searches from instances reads this
 file in place of the other.
 """
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from costtogo.analysis.suboptimality import summarise
+from costtogo.exact.cosets import Cosets, build
 from costtogo.exact.nearby import nearby_table
 from costtogo.exact.solver import ExactSearch, Means, exact_solver
 from costtogo.params.searches import OptimaParams
@@ -27,6 +30,7 @@ COLUMNS = ["distance", "solved", "lower_bound", "nodes_expanded", "nodes_generat
 NOT_SEARCHED = {
     "cost": np.inf, "solved": False, "lower_bound": 0.0, "nodes_expanded": 0, "nodes_generated": 0, "solution": ""
 }  # fmt: skip
+NEAR = 13  # moves of the first search over a table of distances, which is over soon
 MEASURES = ("solved_percent", "length", "nodes_generated")
 
 
@@ -35,7 +39,7 @@ def run(params: Path, out: Path, instances: Path, database: Path | None = None) 
     stage = StageRun("optima", __name__, params, out, [instances, database])
     puzzle, optima = stage.puzzle, OptimaParams(**stage.parameters["optima"])
     search = exact_search(puzzle, optima, database)
-    warm_up(puzzle, search)
+    warm_up(puzzle, search, *[NEAR] * (optima.table is not None))
     frames = []
     for name, (asked, starts) in read_sets(puzzle, instances).items():
         if not optima.asks_for(name):
@@ -58,6 +62,13 @@ def exact_search(puzzle: Puzzle, asked: OptimaParams, database: Path | None) -> 
     """The exact solver of the puzzle, with what the parameters ask for."""
     name = asked.pattern_database
     heuristic = None if name is None else partial(load_heuristic, puzzle, name, database)
-    return exact_solver(
-        puzzle, Means(partial(nearby_table, puzzle, asked.around), heuristic, max_generated=asked.max_generated)
+    seconds = np.inf if asked.seconds is None else asked.seconds
+    means = Means(
+        partial(nearby_table, puzzle, asked.around), heuristic, max_generated=asked.max_generated, seconds=seconds
     )
+    if asked.table is not None:
+        coordinates = Cosets(puzzle, half_turns=False, arranged=asked.table == "large")
+        say(f"The {asked.table} table of the distances of {puzzle.name}'s cosets is made.")
+        known = coordinates, build(coordinates)
+        means = replace(means, cosets=lambda: known)
+    return exact_solver(puzzle, means)
