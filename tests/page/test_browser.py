@@ -297,6 +297,32 @@ def test_a_state_and_moves_can_be_typed(open_page, expect):
     expect(page.locator("#notice")).to_be_hidden()
 
 
+def test_a_cube_held_with_yellow_up_is_shown_so_through_moves_undo_and_paint(open_page, expect):
+    page = open_page(link(puzzle="cube3"))
+    page.click("summary")
+    top, front = (page.locator("#board .net button").nth(9 * face + 4) for face in (1, 2))
+
+    def held(up: str, ahead: str) -> None:
+        expect(top).to_have_attribute("aria-label", re.compile(f": {up}$"))
+        expect(front).to_have_attribute("aria-label", re.compile(f": {ahead}$"))
+
+    held("white", "green")
+    faces = {"U": "Y", "R": "O", "F": "G", "D": "W", "L": "R", "B": "B"}
+    page.fill("#state-text", "".join(faces[face] * 9 for face in "URFDLB"))
+    page.click("text=Use this state")
+    held("yellow", "green")
+    page.keyboard.press("r")
+    expect(page.locator("#undo")).to_be_enabled()
+    held("yellow", "green")
+    page.fill("#moves-text", "y' R")
+    page.click("text=Make these moves")
+    held("yellow", "red")
+    page.click("#undo")
+    held("yellow", "green")
+    page.click("#solved-state")
+    held("white", "green")
+
+
 def test_a_file_of_levels_is_opened_and_one_of_them_chosen(open_page, expect):
     page = open_page(link(puzzle="sokoban"))
     page.click("summary")

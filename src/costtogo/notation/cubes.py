@@ -14,7 +14,7 @@ whole. White is U and green is F where letters are colours (WCA Regulations, 4d)
 """
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import permutations
 from urllib.parse import unquote_plus
 
@@ -57,7 +57,8 @@ def read_scramble(puzzle: Cube, text: str, start: States | None = None) -> Given
     stickers = puzzle.goal if start is None else start
     for turn in turns:
         stickers = stickers[_comes_from(puzzle.size, *turn)]
-    return Given(as_held(puzzle, stickers), " ".join(filter(None, (_text(turn, puzzle.size) for turn in turns))))
+    read_as = " ".join(filter(None, (_text(turn, puzzle.size) for turn in turns)))
+    return Given(as_held(puzzle, stickers), read_as, shown=stickers)
 
 
 def read_state(puzzle: Cube, text: str) -> Given:
@@ -79,12 +80,20 @@ def read_state(puzzle: Cube, text: str) -> Given:
     for order in dict.fromkeys(named + _orders(puzzle, letters)):
         try:
             faces = dict(zip(order, _faces(letters, puzzle), strict=True))
-            state = as_held(puzzle, np.array(list("".join(faces[face] for face in FACES))))
+            stickers = np.array(list("".join(faces[face] for face in FACES)))
+            state = as_held(puzzle, stickers)
             puzzle.check_pieces(state)
-            return Given(state, f"{puzzle.format_state(state)} (faces given in the order {' '.join(order)})")
+            read_as = f"{puzzle.format_state(state)} (faces given in the order {' '.join(order)})"
+            return Given(state, read_as, shown=_coloured(stickers))
         except UserError as error:
             first = first or error
     raise first
+
+
+def _coloured(stickers: np.ndarray) -> States | None:
+    """The colours of stickers, uint8 [D], whose letters name faces or the colours of the WCA; None of other letters."""
+    letters = [COLOURS.get(each, each) for each in stickers] if set(stickers) <= {*COLOURS} else stickers.tolist()
+    return np.array([FACES.index(each) for each in letters], dtype=np.uint8) if {*letters} <= {*FACES} else None
 
 
 def _unfolded(puzzle: Cube, text: str) -> str:
@@ -134,10 +143,22 @@ def _orders(puzzle: Cube, letters: str) -> list[str]:
     if puzzle.size % 2:
         told = "".join(face[puzzle.size**2 // 2] for face in _faces(named, puzzle))
         orders = [told] * (told in ORDERS) + orders + [told] * (sorted(told) == sorted(FACES))
+        if sorted(told) == sorted(FACES):  # orders in which opposite colours are opposite go before others
+            orders.sort(key=lambda order: "".join(told[order.index(face)] for face in FACES) not in _rotations())
     else:
         own = [order for order in ORDERS if _shows_corner(named, order)]
         orders = own + orders
     return list(dict.fromkeys([*orders, *map("".join, permutations(FACES))]))
+
+
+@cache
+def _rotations() -> set[str]:
+    """The colours of the centres, in the order of FACES, in all 24 ways to hold a cube."""
+    ways = {FACES}
+    turns = [_comes_from(3, face, 1, 3, 1)[4::9] // 9 for face in ROTATIONS.values()]
+    while new := {"".join(way[face] for face in turn) for way in ways for turn in turns} - ways:
+        ways |= new
+    return ways
 
 
 def _shows_corner(letters: str, order: str) -> bool:

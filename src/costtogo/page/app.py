@@ -248,13 +248,14 @@ def _add_puzzles(app: FastAPI, service: Service) -> None:
             raise UserError("The field from goes with moves alone.")
         if asked.state is not None:
             given, levels = catalogue.read_state(puzzle, asked.state, asked.level)
-            found, told = given.state, {"read_as": given.read_as, "levels": levels}
+            told = {"read_as": given.read_as, "levels": levels}
         elif asked.cells is not None:
-            found = catalogue.state_of_cells(puzzle, asked.cells)
+            given = catalogue.state_of_cells(puzzle, asked.cells)
         else:
             start = puzzle.goal if asked.start is None else notation.read(puzzle, asked.start, STATE).state
-            actions, found = catalogue.state_of_moves(puzzle, start, asked.moves)
-        return catalogue.position(puzzle, found, schemas.StateAnswer, actions, **told)
+            actions, given = catalogue.state_of_moves(puzzle, start, asked.moves)
+        told["colours"] = catalogue.colours_of(puzzle, given)
+        return catalogue.position(puzzle, given.state, schemas.StateAnswer, actions, **told)
 
     @app.post("/api/values", responses=REFUSALS)
     async def values(asked: schemas.ValuesRequest) -> schemas.Values:

@@ -12,6 +12,7 @@ from costtogo.notation.levels import read_levels
 from costtogo.page.schemas import Position
 from costtogo.puzzles import levels_of, make, title
 from costtogo.puzzles.base import Puzzle
+from costtogo.puzzles.cube import Cube
 from costtogo.types import States, UserError, excerpt
 
 KINDS = {"cube2": "cube", "cube3": "cube", "lights_out": "lights"}  # by family; the others' own names elsewhere
@@ -100,26 +101,33 @@ def read_state(puzzle: Puzzle, text: str, level: int) -> tuple[Given, list[str]]
     return given, [each.name for each in levels]
 
 
-def state_of_cells(puzzle: Puzzle, cells: list[int]) -> States:
-    """A state painted cell by cell, uint8 [D], checked in the same way as a text; UserError if it is impossible."""
+def state_of_cells(puzzle: Puzzle, cells: list[int]) -> Given:
+    """A state painted cell by cell, checked in the same way as a text; UserError if it is impossible."""
     if len(cells) != puzzle.cells:
         raise UserError(f"{puzzle.name} has {puzzle.cells} cells, but {len(cells)} were given.")
     for place, cell in enumerate(cells):
         if not 0 <= cell < puzzle.letters:
             raise UserError(f"Cell {place} of {puzzle.name} holds a number from 0 to {puzzle.letters - 1}, not {cell}.")
-    return notation.read(puzzle, puzzle.format_state(np.array(cells, dtype=np.uint8)), notation.STATE).state
+    return notation.read(puzzle, puzzle.format_state(np.array(cells, dtype=np.uint8)), notation.STATE)
 
 
-def state_of_moves(puzzle: Puzzle, start: States, moves: str) -> tuple[list[int], States]:
-    """The actions of a text of moves and the state, uint8 [D], after them; UserError for an unknown or illegal move.
+def state_of_moves(puzzle: Puzzle, start: States, moves: str) -> tuple[list[int], Given]:
+    """The actions of a text of moves and the state after them; UserError for an unknown or illegal move.
 
     Without actions if the moves are others than the puzzle's own, such as turns of the whole cube.
     """
     given = notation.read(puzzle, moves, notation.SCRAMBLE, start)
     try:
-        return puzzle.parse_moves(given.read_as), given.state
+        return puzzle.parse_moves(given.read_as), given
     except UserError:
-        return [], given.state
+        return [], given
+
+
+def colours_of(puzzle: Puzzle, given: Given) -> list[int] | None:
+    """The number of the colour that each face of a cube has as it is held; None of other puzzles."""
+    if not isinstance(puzzle, Cube) or given.shown is None:
+        return None
+    return given.shown[np.unique(given.state, return_index=True)[1]].tolist()
 
 
 def position(

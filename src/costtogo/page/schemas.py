@@ -154,11 +154,13 @@ class StateAnswer(Position):
     """A state. actions: the actions of the moves that were given, by name; none where a state was given.
 
     read_as: what was understood of a state's text.  levels: the titles of the levels in it, if it has several.
+    colours: of a cube, the number of the colour that each face has as the cube is held, in the order of faces.
     """
 
     actions: list[str]
     read_as: str = ""
     levels: list[str] = []
+    colours: list[int] | None = None
 
 
 class Values(BaseModel):

@@ -4,8 +4,14 @@ import * as api from "./api.js";
 
 const MOST_REMEMBERED = 1000;
 
+/** An answer to moves from a state, with the colours of a cube that was held in this way before. */
+function held(answer, before) {
+  return before && answer.colours ? { ...answer, colours: answer.colours.map((face) => before[face]) } : answer;
+}
+
 /**
- * A state here is {cells, state, legal, solved}, as /api/state answers; state is its text.
+ * A state here is {cells, state, legal, solved, colours}, as /api/state answers; state is its text. colours: of a cube
+ * that is held another way than white up and green in front, the colour of each face.
  * start: the state to be solved. shown: what the board shows, another one while a solution is played.
  * Events: "show" (detail {action, undone, time}) when the board changes, "start" when the state to be solved has changed
  * and the server has confirmed it, "refuse" (detail: a sentence).
@@ -36,7 +42,8 @@ export class Game extends EventTarget {
 
   /** Goes to the state of a request: {state}, {cells} or {moves, from}; true unless the server refused it. */
   enter(request) {
-    return this.#ask(() => api.state({ puzzle: this.puzzle.name, ...request }));
+    const before = request.from ? this.shown.colours : null;
+    return this.#ask(async () => held(await api.state({ puzzle: this.puzzle.name, ...request }), before));
   }
 
   /** Goes to a scramble; length and seed may be undefined. Returns {moves, seed}, or null if it was refused. */
@@ -53,15 +60,16 @@ export class Game extends EventTarget {
   act(action) {
     const { turns, actions, name: puzzle } = this.puzzle;
     const number = actions.indexOf(action);
-    const ahead = turns ? { cells: turns[number].map((cell) => this.shown.cells[cell]), state: null } : null;
+    const { cells, colours } = this.shown;
+    const ahead = turns ? { cells: turns[number].map((cell) => cells[cell]), state: null, colours } : null;
     if (ahead) {
       this.#remember();
       this.start = this.shown = ahead;
       this.#show({ action });
     }
-    const request = () => {
+    const request = async () => {
       if (this.#known.legal && !this.#known.legal[number]) return null;
-      return api.state({ puzzle, from: this.#known.state, moves: action });
+      return held(await api.state({ puzzle, from: this.#known.state, moves: action }), colours);
     };
     return this.#ask(request, action, ahead);
   }
@@ -90,7 +98,7 @@ export class Game extends EventTarget {
   /** Shows a state of a solution, {cells, state}; the state to be solved stays. */
   step(shown, move = {}) {
     this.#era += 1;
-    this.#known = this.shown = { legal: null, solved: null, ...shown };
+    this.#known = this.shown = { legal: null, solved: null, colours: this.start.colours, ...shown };
     this.#show(move);
   }
 

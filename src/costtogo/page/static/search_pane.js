@@ -18,6 +18,7 @@ export class SearchPane extends EventTarget {
   #part;
   #puzzle = null;
   #board = null;
+  #colours; // of the state that is searched from, as the cube is held
   #hasOwnBoard;
   #request = null; // the newest that was sent
   #id = null;
@@ -31,7 +32,8 @@ export class SearchPane extends EventTarget {
     const { heading: title, form, model, solver, seconds, cancel, prove, secondsLabel, search } = this.#part;
     title.textContent = heading;
     root.firstElementChild.setAttribute("aria-label", heading);
-    this.player = new Player(this.#part, show ?? ((shown, move) => this.#board.show(shown.cells, move)));
+    const onOwnBoard = (shown, move) => this.#board.show(shown.cells, { ...move, colours: this.#colours });
+    this.player = new Player(this.#part, show ?? onOwnBoard);
     this.#hasOwnBoard = show === null;
     secondsLabel.hidden = search.hidden = cancel.hidden = this.#hasOwnBoard;
     form.addEventListener("submit", (event) => {
@@ -100,7 +102,8 @@ export class SearchPane extends EventTarget {
   /** Searches from a state of the server's, {cells, state}. */
   async start(from, seconds = this.seconds) {
     this.clear();
-    this.#board?.show(from.cells);
+    this.#colours = from.colours;
+    this.#board?.show(from.cells, { colours: from.colours });
     await this.#ask({ puzzle: this.#puzzle.name, model: this.model, solver: this.solver, state: from.state, seconds });
   }
 

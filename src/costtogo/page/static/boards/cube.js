@@ -6,6 +6,7 @@ import { buttonGrid } from "./grid.js";
 import { palette } from "./palette.js";
 
 const COLOURS = ["orange", "white", "green", "yellow", "red", "blue"]; // in the order of FACES: as the WCA holds it
+const HELD = COLOURS.map((_, face) => face); // the colour of each face, white up and green in front
 const VIEW = { yaw: 0.6, pitch: 0.5 };
 const REACH = 1.85; // half the width of the drawing; the edge of the cube is 2 long
 const QUARTER = Math.PI / 2;
@@ -29,7 +30,8 @@ class CubeBoard {
   #stickers;
   #camera = new Camera(VIEW.yaw, VIEW.pitch);
   #cells = [];
-  #draft = null; // the painted cells while painting
+  #colours = HELD; // of each face
+  #draft = null; // the painted colours while painting
   #turn = null; // {face, angle} while a layer is between two states
   #frame = 0;
   #drag = null;
@@ -53,8 +55,9 @@ class CubeBoard {
   }
 
   /** Shows cells; after an action, or after one was undone, its layer turns into place in a time in milliseconds. */
-  show(cells, { action = null, undone = false, time = TURN_TIME } = {}) {
+  show(cells, { action = null, undone = false, time = TURN_TIME, colours } = {}) {
     this.#cells = cells;
+    this.#colours = colours ?? HELD;
     const from = this.#residue ?? (Boolean(action?.endsWith("'")) === undone ? QUARTER : -QUARTER);
     this.#residue = null;
     this.#paintCells();
@@ -64,7 +67,7 @@ class CubeBoard {
 
   /** Starts or ends painting. */
   edit(on) {
-    this.#draft = on ? [...this.#cells] : null;
+    this.#draft = on ? this.#seen() : null;
     this.#palette.element.hidden = !on;
     this.#net.element.hidden = !on && !this.#netWanted;
     this.element.classList.toggle("painting", on);
@@ -111,8 +114,13 @@ class CubeBoard {
     this.#rest();
   }
 
+  /** The colour of each sticker as the cube is held. */
+  #seen() {
+    return this.#cells.map((face) => this.#colours[face]);
+  }
+
   #paintCells() {
-    (this.#draft ?? this.#cells).forEach((colour, cell) => {
+    (this.#draft ?? this.#seen()).forEach((colour, cell) => {
       this.#tiles[cell].setAttribute("class", `sticker c${colour}`);
       this.#letters[cell].textContent = this.#net.buttons[cell].textContent = FACES[colour];
       this.#net.buttons[cell].className = `c${colour}`;
