@@ -87,6 +87,31 @@ class Rules(NamedTuple):
     sizes: np.ndarray  # uint8 [512], the number of bits in nine
 
 
+class Lookup(NamedTuple):
+    """What the children of a group are looked up with: the table of distances, and room for the two steps to it."""
+
+    rows: np.ndarray  # uint8, of cosets.build
+    base: int
+    classes: np.ndarray  # see Coordinates
+    arranged: np.ndarray
+    entries: np.ndarray
+    arrangements: int
+    share: int  # of SHARES
+    starts: np.ndarray  # int64 [GROUP · M], -1 where nothing is looked up
+    places: np.ndarray  # int64 [GROUP · M]
+
+
+class Inverse(NamedTuple):
+    """What coordinates of the inverse are made of, and room for it."""
+
+    within: np.ndarray  # see Coordinates
+    slices: np.ndarray
+    twists: np.ndarray
+    edges: np.ndarray
+    sums: np.ndarray  # uint64 [GROUP · M, 3], of _inverse_sums
+    codes: np.ndarray  # int64 [12], for _invert
+
+
 def words(puzzle: Cube3, moves: list[tuple[int, ...]]) -> np.ndarray:
     """Which words of moves are tried: the reader's next state by its state and the move, int16 [2 M + 1, M].
 
@@ -419,11 +444,13 @@ def _inverse_coordinates(axis, twists, flips, numbers, slices):
 
 
 @njit(cache=True, inline="always")
-def _turn(children, slot, parents, parent, column, move, twist_moves, flip_moves, slice_moves):
-    """Enter a child's coordinates along the axis of a column, and return them."""
-    twist = twist_moves[parents[parent, column], move]
-    flip = flip_moves[parents[parent, column + 1], move]
-    number = slice_moves[parents[parent, column + 2], move]
+def _turn(children, slot, parents, parent, axis, move, steps):
+    """Enter a child's coordinates along an axis, and return them.  steps: twist, flip, slice and axis moves."""
+    twist_moves, flip_moves, slice_moves, axis_moves = steps
+    column, seen = 3 * axis, axis_moves[axis, move]
+    twist = twist_moves[parents[parent, column], seen]
+    flip = flip_moves[parents[parent, column + 1], seen]
+    number = slice_moves[parents[parent, column + 2], seen]
     children[slot, column], children[slot, column + 1], children[slot, column + 2] = twist, flip, number
     return twist, flip, number
 
@@ -497,184 +524,219 @@ def _bounds(nodes, bounds, rows, base, known):
                 bounds[root] = max(bounds[root], nodes[root, place + axis])
 
 
+@njit(cache=True, inline="always")
+def _generate(nodes, depth, alive, left, rules, steps, lookup, inverse):
+    """The children of nodes that are alive at a depth: their number; each asks for its farthest axis.
+
+    left: moves that a child has left.
+    """
+    parents, children = nodes[depth], nodes[depth + 1]
+    _, opened, subgroup, sizes = rules
+    _, _, classes, _, _, _, share, starts, places = lookup
+    _, slices, inverse_twists, inverse_edges, _, codes = inverse
+    moves, lives = steps[2].shape[1], 0
+    for i in range(len(alive)):
+        parent = alive[i]
+        # A move of an axis' subgroup leaves the inverse's distance from it as it is: it is not tried if that is
+        # beyond the bound. Go on at the end, of the cube or its inverse, where fewer moves are left to try.
+        cut, other_cut = 0, 0
+        for axis in range(AXES):
+            if parents[parent, BACK + axis] > left:
+                cut |= subgroup[axis]
+            if parents[parent, AHEAD + axis] > left:
+                other_cut |= subgroup[axis]
+        todo = opened[parents[parent, READER]] & ~cut
+        other = opened[parents[parent, OTHER]] & ~other_cut
+        if sizes[other & 511] + sizes[other >> 9] < sizes[todo & 511] + sizes[todo >> 9]:
+            _invert(nodes, depth, parent, inverse_twists, inverse_edges, slices, codes)
+            todo = other
+        axis = _farthest(parents, parent)
+        for move in range(moves):
+            if not (todo >> move) & 1:
+                continue
+            children[lives, MOVE], children[lives, PARENT] = move, parent
+            twist, flip, number = _turn(children, lives, parents, parent, axis, move, steps)
+            _ask(starts, places, lives, twist, flip, number, share, classes)
+            lives += 1
+    return lives
+
+
+@njit(cache=True, inline="always")
+def _keep_ahead(parents, children, living, lives, left, steps, lookup):
+    """Drop children beyond the bound, one axis after another, the one from which their parent is farthest first."""
+    rows, base, classes, arranged, entries, arrangements, share, starts, places = lookup
+    for turn in range(AXES):
+        _find(starts, places, lives, rows, arrangements, classes, arranged, entries)
+        passed = 0
+        for i in range(lives):
+            distance = _distance(rows, starts[i], places[i], base)
+            if distance > left:
+                continue
+            slot = living[i]
+            parent = children[slot, PARENT]
+            order = parents[parent, ORDER]
+            children[slot, AHEAD + ((order >> (2 * turn)) & 3)] = distance
+            if turn + 1 < AXES:
+                axis = (order >> (2 * turn + 2)) & 3
+                twist, flip, number = _turn(children, slot, parents, parent, axis, children[slot, MOVE], steps)
+                _ask(starts, places, passed, twist, flip, number, share, classes)
+            # The last move leads into the subgroup of its axis: from that, one move less is left at most.
+            elif left > 0 and _all_are(children, slot, AHEAD, left):
+                continue
+            living[passed] = slot
+            passed += 1
+        lives = passed
+    return lives
+
+
+@njit(cache=True, inline="always")
+def _add_pairs(parents, children, living, lives, pairs, inverse):
+    """Enter where the pairs of the children's pieces are, and the sums that their inverses' coordinates are."""
+    corner_moves, edge_moves = pairs
+    _, _, inverse_twists, inverse_edges, sums, _ = inverse
+    for i in range(lives):
+        slot = living[i]
+        move, parent = children[slot, MOVE], children[slot, PARENT]
+        for pair in range(PAIRS, PAIRS + 4):
+            children[slot, pair] = corner_moves[parents[parent, pair], move]
+        for pair in range(PAIRS + 4, PAIRS + 10):
+            children[slot, pair] = edge_moves[parents[parent, pair], move]
+        sums[i, 0], sums[i, 1], sums[i, 2] = _inverse_sums(children, slot, inverse_twists, inverse_edges)
+
+
+@njit(cache=True, inline="always")
+def _keep_back(parents, children, living, lives, left, lookup, inverse):
+    """Drop children whose inverse is beyond the bound, in the same way, by the sums of _add_pairs."""
+    rows, base, classes, arranged, entries, arrangements, share, starts, places = lookup
+    within, slices, _, _, sums, _ = inverse
+    for turn in range(AXES):
+        for i in range(lives):
+            slot = living[i]
+            axis = (parents[children[slot, PARENT], ORDER] >> (6 + 2 * turn)) & 3
+            if (within[children[slot, MOVE]] >> axis) & 1:
+                starts[i] = -1
+                continue
+            twist, flip, number = _inverse_coordinates(axis, sums[i, 0], sums[i, 1], sums[i, 2], slices)
+            _ask(starts, places, i, twist, flip, number, share, classes)
+        _find(starts, places, lives, rows, arrangements, classes, arranged, entries)
+        passed = 0
+        for i in range(lives):
+            slot = living[i]
+            parent = children[slot, PARENT]
+            axis = (parents[parent, ORDER] >> (6 + 2 * turn)) & 3
+            if starts[i] < 0:
+                distance = np.int64(parents[parent, BACK + axis])
+            else:
+                distance = _distance(rows, starts[i], places[i], base)
+            if distance > left:
+                continue
+            children[slot, BACK + axis] = distance
+            if turn == AXES - 1 and left > 0 and _all_are(children, slot, BACK, left):
+                continue
+            living[passed] = slot
+            for part in range(3):
+                sums[passed, part] = sums[i, part]
+            passed += 1
+        lives = passed
+    return lives
+
+
+@njit(cache=True, inline="always")
+def _read_on(parents, children, living, lives, onward):
+    """What the children's words are to go on with, at either end."""
+    for i in range(lives):
+        slot = living[i]
+        parent = children[slot, PARENT]
+        children[slot, MADE_AT] = children[slot, END] = parents[parent, END]
+        children[slot, READER] = onward[parents[parent, READER], children[slot, MOVE]]
+        children[slot, OTHER] = parents[parent, OTHER]
+
+
+@njit(cache=True, inline="always")
+def _at_home(children, living, lives):
+    """True if a child is the goal, which is then the only one alive."""
+    found = False
+    for i in range(lives):
+        slot, home = living[i], True
+        for pair in range(4):
+            home &= children[slot, PAIRS + pair] == 3 * (24 * 2 * pair + 2 * pair + 1)
+        for pair in range(6):
+            home &= children[slot, PAIRS + 4 + pair] == 2 * (24 * 2 * pair + 2 * pair + 1)
+        if home:
+            living[0], found = slot, True
+    return found
+
+
+@njit(cache=True, inline="always")
+def _next_root(path, roots, race, bound):
+    """Put the next root that the bound lets in at the head of the path; NO_ROOT if none is left."""
+    root = take_next(race)
+    while root < race[SOLVED] and roots.bounds[root] > bound:
+        root = take_next(race)
+    if root >= race[SOLVED]:
+        return NO_ROOT
+    path.nodes[0, 0] = roots.nodes[root]
+    path.alive[0, 0], path.count[0], path.chosen[0] = 0, 1, 0
+    return root
+
+
 @njit(cache=True, nogil=True)
 def _search(path, roots, race, bound, table, rules, known, allowed):
     """Go on searching: until no subtree is left or one led to the goal (True), or for `allowed` nodes (False).
 
-    bound: without the moves to the roots.  table: of distances, its rows and what they count from. One function with
-    all arrays as locals, as in ida_star, and for its reason.
+    bound: without the moves to the roots.  table: of distances, its rows and what they count from. The functions that
+    it calls do the work on a whole group of nodes; in each all arrays are locals, as in ida_star, and for its reason.
     """
     nodes, alive, count, chosen, place = path
-    (rows, base), (onward, opened, subgroup, sizes) = table, rules
     twist_moves, flip_moves, slice_moves, classes, arranged, entries = known[:6]
     axis_moves, within, corner_moves, edge_moves, inverse_twists, inverse_edges, slices = known[9:]
-    moves, arrangements = slice_moves.shape[1], len(slice_moves) // SETS
-    group, share = nodes.shape[1] // moves, -(-(1 << SHARES) // arrangements)
-    starts, places = np.empty(group * moves, dtype=np.int64), np.empty(group * moves, dtype=np.int64)
-    sums, codes = np.empty((group * moves, 3), dtype=np.uint64), np.empty(12, dtype=np.int64)
-    depth, root = place[DEPTH], place[ROOT]
-    expanded, generated, told = 0, 0, 0
+    steps, pairs, counts = (twist_moves, flip_moves, slice_moves, axis_moves), (corner_moves, edge_moves), roots.counts
+    most, arrangements = nodes.shape[1], len(slice_moves) // SETS
+    group, share = most // slice_moves.shape[1], -(-(1 << SHARES) // arrangements)
+    starts, places, sums = np.empty(most, np.int64), np.empty(most, np.int64), np.empty((most, 3), np.uint64)
+    lookup = Lookup(table[0], table[1], classes, arranged, entries, arrangements, share, starts, places)
+    inverse = Inverse(within, slices, inverse_twists, inverse_edges, sums, np.empty(12, np.int64))
+    depth, root, expanded, generated, told = place[DEPTH], place[ROOT], 0, 0, 0
     # Another thread has solved an earlier root: this one no longer matters.
     if root > race[SOLVED]:
         root = NO_ROOT
     while generated < allowed:
-        # Go on to the next root that the bound lets in, where the last one has been searched.
         if root == NO_ROOT:
-            root = take_next(race)
-            while root < race[SOLVED] and roots.bounds[root] > bound:
-                root = take_next(race)
-            if root >= race[SOLVED]:
-                root = NO_ROOT
+            root, depth = _next_root(path, roots, race, bound), 0
+            if root == NO_ROOT:
                 break
-            nodes[0, 0] = roots.nodes[root]
-            alive[0, 0], count[0], chosen[0], depth = 0, 1, 0, 0
             expanded, told = 0, generated
         if chosen[depth] == count[depth]:
             if depth == 0:
-                roots.counts[root, 0] += expanded
-                roots.counts[root, 1] += generated - told
+                counts[root, 0] += expanded
+                counts[root, 1] += generated - told
                 root, expanded, told = NO_ROOT, 0, generated
             else:
                 depth -= 1
             continue
-        # Generate the children of the next nodes.
-        left, below, lives = bound - depth - 1, depth + 1, 0
-        last = min(chosen[depth] + group, count[depth])
-        parents, children, living = nodes[depth], nodes[below], alive[below]
-        for i in range(chosen[depth], last):
-            parent = alive[depth, i]
-            # A move of an axis' subgroup leaves the inverse's distance from it as it is: it is not tried if that is
-            # beyond the bound. Go on at the end, of the cube or its inverse, where fewer moves are left to try.
-            cut, other_cut = 0, 0
-            for axis in range(AXES):
-                if parents[parent, BACK + axis] > left:
-                    cut |= subgroup[axis]
-                if parents[parent, AHEAD + axis] > left:
-                    other_cut |= subgroup[axis]
-            todo = opened[parents[parent, READER]] & ~cut
-            other = opened[parents[parent, OTHER]] & ~other_cut
-            if sizes[other & 511] + sizes[other >> 9] < sizes[todo & 511] + sizes[todo >> 9]:
-                _invert(nodes, depth, parent, inverse_twists, inverse_edges, slices, codes)
-                todo = other
-            axis = _farthest(parents, parent)
-            column = 3 * axis
-            for move in range(moves):
-                if not (todo >> move) & 1:
-                    continue
-                children[lives, MOVE], children[lives, PARENT] = move, parent
-                twist, flip, number = _turn(
-                    children,
-                    lives,
-                    parents,
-                    parent,
-                    column,
-                    axis_moves[axis, move],
-                    twist_moves,
-                    flip_moves,
-                    slice_moves,
-                )
-                _ask(starts, places, lives, twist, flip, number, share, classes)
-                living[lives] = lives
-                lives += 1
+        # Generate the children of the next nodes, and drop those beyond the bound.
+        left, last = bound - depth - 1, min(chosen[depth] + group, count[depth])
+        parents, children, living = nodes[depth], nodes[depth + 1], alive[depth + 1]
+        lives = _generate(nodes, depth, alive[depth, chosen[depth] : last], left, rules, steps, lookup, inverse)
         expanded, generated = expanded + last - chosen[depth], generated + lives
         chosen[depth] = last
-        # Drop those beyond the bound, one axis after another, the one from which their parent is farthest first.
-        for turn in range(AXES):
-            _find(starts, places, lives, rows, arrangements, classes, arranged, entries)
-            passed = 0
-            for i in range(lives):
-                distance = _distance(rows, starts[i], places[i], base)
-                if distance > left:
-                    continue
-                slot = living[i]
-                parent = children[slot, PARENT]
-                order = parents[parent, ORDER]
-                children[slot, AHEAD + ((order >> (2 * turn)) & 3)] = distance
-                if turn + 1 < AXES:
-                    axis = (order >> (2 * turn + 2)) & 3
-                    twist, flip, number = _turn(
-                        children,
-                        slot,
-                        parents,
-                        parent,
-                        3 * axis,
-                        axis_moves[axis, children[slot, MOVE]],
-                        twist_moves,
-                        flip_moves,
-                        slice_moves,
-                    )
-                    _ask(starts, places, passed, twist, flip, number, share, classes)
-                # The last move leads into the subgroup of its axis: from that, one move less is left at most.
-                elif left > 0 and _all_are(children, slot, AHEAD, left):
-                    continue
-                living[passed] = slot
-                passed += 1
-            lives = passed
-        # The same for the inverse, whose coordinates are sums over where pairs of pieces are.
         for i in range(lives):
-            slot = living[i]
-            move, parent = children[slot, MOVE], children[slot, PARENT]
-            for pair in range(PAIRS, PAIRS + 4):
-                children[slot, pair] = corner_moves[parents[parent, pair], move]
-            for pair in range(PAIRS + 4, PAIRS + 10):
-                children[slot, pair] = edge_moves[parents[parent, pair], move]
-            sums[i, 0], sums[i, 1], sums[i, 2] = _inverse_sums(children, slot, inverse_twists, inverse_edges)
-        for turn in range(AXES):
-            for i in range(lives):
-                slot = living[i]
-                parent, move = children[slot, PARENT], children[slot, MOVE]
-                axis = (parents[parent, ORDER] >> (6 + 2 * turn)) & 3
-                if (within[move] >> axis) & 1:
-                    starts[i] = -1
-                    continue
-                twist, flip, number = _inverse_coordinates(axis, sums[i, 0], sums[i, 1], sums[i, 2], slices)
-                _ask(starts, places, i, twist, flip, number, share, classes)
-            _find(starts, places, lives, rows, arrangements, classes, arranged, entries)
-            passed = 0
-            for i in range(lives):
-                slot = living[i]
-                parent = children[slot, PARENT]
-                axis = (parents[parent, ORDER] >> (6 + 2 * turn)) & 3
-                if starts[i] < 0:
-                    distance = np.int64(parents[parent, BACK + axis])
-                else:
-                    distance = _distance(rows, starts[i], places[i], base)
-                if distance > left:
-                    continue
-                children[slot, BACK + axis] = distance
-                if turn == AXES - 1 and left > 0 and _all_are(children, slot, BACK, left):
-                    continue
-                living[passed] = slot
-                for part in range(3):
-                    sums[passed, part] = sums[i, part]
-                passed += 1
-            lives = passed
-        for i in range(lives):
-            slot = living[i]
-            parent = children[slot, PARENT]
-            children[slot, MADE_AT] = children[slot, END] = parents[parent, END]
-            children[slot, READER] = onward[parents[parent, READER], children[slot, MOVE]]
-            children[slot, OTHER] = parents[parent, OTHER]
+            living[i] = i
+        lives = _keep_ahead(parents, children, living, lives, left, steps, lookup)
+        _add_pairs(parents, children, living, lives, pairs, inverse)
+        lives = _keep_back(parents, children, living, lives, left, lookup, inverse)
+        _read_on(parents, children, living, lives, rules.onward)
         # Without moves left, a child is solved or of no use.
         if left == 0:
-            for i in range(lives):
-                slot, home = alive[below, i], True
-                for pair in range(4):
-                    home &= nodes[below, slot, PAIRS + pair] == 3 * (24 * 2 * pair + 2 * pair + 1)
-                for pair in range(6):
-                    home &= nodes[below, slot, PAIRS + 4 + pair] == 2 * (24 * 2 * pair + 2 * pair + 1)
-                if home:
-                    alive[below, 0], place[AT_GOAL] = slot, True
-            lives = 0
-            if place[AT_GOAL]:
-                race[SOLVED] = min(race[SOLVED], root)
-                depth = below
+            if _at_home(children, living, lives):
+                race[SOLVED], place[AT_GOAL] = min(race[SOLVED], root), True
+                depth += 1
                 break
-        if lives:
-            depth = below
+        elif lives:
+            depth += 1
             count[depth], chosen[depth] = lives, 0
     if root != NO_ROOT:
-        roots.counts[root, 0] += expanded
-        roots.counts[root, 1] += generated - told
+        counts[root, 0] += expanded
+        counts[root, 1] += generated - told
     place[DEPTH], place[ROOT] = depth, root
     return root == NO_ROOT or bool(place[AT_GOAL])
