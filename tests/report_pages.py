@@ -4,6 +4,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 
 def texts_of(folder: Path) -> dict[str, str]:
@@ -29,3 +30,19 @@ def anchors_of(text: str) -> set[str]:
     """The anchors of the headings.  "## The thesis's text" -> "the-thesiss-text"."""
     headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+class Table(NamedTuple):
+    """A table of a page and the paragraph below it."""
+
+    rows: str
+    source: str
+
+
+def tables_of(folder: Path) -> Iterator[tuple[str, Table]]:
+    """The tables of a report's pages, each with the place of its page; those of provenance are left out."""
+    for place, text in texts_of(folder).items():
+        parts = text.split("\n\n") + [""]
+        for rows, source in zip(parts, parts[1:], strict=False):
+            if rows.startswith("|") and "provenance" not in place:
+                yield place, Table(rows, source.strip() if source.startswith(("*From", "*This study")) else "")

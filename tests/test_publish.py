@@ -11,19 +11,19 @@ import pytest
 import synthetic_large
 import synthetic_local_vi
 from messages import is_one_sentence
-from report_pages import links_of, texts_of
+from report_pages import links_of, tables_of, texts_of
 from synthetic_study import study_of, whole, write_kept, write_results
 
-from costtogo.cards import KEYED, short_key
+from costtogo.cards import KEYED, made_by, short_key
 from costtogo.commands import publish
 from costtogo.commands.variants import is_variant
 from costtogo.files import FileError, read_json, write_frame, write_json
 from costtogo.report.pages import pictures_of
 from costtogo.report.write import write
 from costtogo.tables.extracts import FOR_OTHERS, LOSS_ROWS, of_curve, of_instances
-from costtogo.tables.kept import MEASURED, REPORT, REPORTED, TABLES, cards_kept, kept_for_others
+from costtogo.tables.kept import MEASURED, REPORT, REPORTED, TABLES, cards_kept, kept_for_others, tables_kept
 from costtogo.tables.results import References, StudyResults
-from costtogo.tables.rows import rows_of
+from costtogo.tables.rows import KeptRows, rows_of
 from costtogo.types import UserError
 
 PUBLISHED = Path("reports/published")
@@ -250,3 +250,41 @@ def test_every_row_of_the_key_numbers_names_the_run_of_a_stage_that_is_kept(stud
     tables = re.findall(r"^\|.*\| run \|\n\| :--.*\n((?:\|.*\n)+)", report, re.M)
     named = [row.rstrip(" |`").rpartition("`")[2] for rows in tables for row in rows.splitlines()]
     assert named and set(named) <= keys
+
+
+def of_kind(name: str) -> re.Pattern:
+    """The addresses that a source means.  "searches/<model>/grid" means "searches/residual/grid"."""
+    return re.compile(re.sub("<.*?>", "[^/]+", name))
+
+
+@pytest.mark.parametrize("study", KEPT)
+def test_every_table_names_stages_that_are_kept_and_the_page_that_has_their_rows_and_commands(study):
+    told, kept = tables_kept(MEASURED / f"{study}.json"), cards_kept(MEASURED / f"{study}.json")
+    sources = (PUBLISHED / study / "pages" / "appendix_provenance.md").read_text(encoding="utf-8")
+    tables = [table for place, table in tables_of(PUBLISHED / study) if not place.startswith("pages/appendix_")]
+    without = [table.rows.partition("\n")[0] for table in tables if not table.source]
+    assert tables and all("| claims |" in head or "| document |" in head for head in without)  # of the literature's
+    own = [table.source for table in tables if table.source.startswith("*From `")]
+    for name in {name for source in own for name in re.findall("`([^`]+)`", source)}:
+        left = {*told, *kept} if name.count("/") < 2 else told
+        stages = {"/".join(address.split("/")[:2]) for address in left if of_kind(name).fullmatch(address)}
+        assert stages, name
+        assert all(f"| `{stage}` |" in sources and made_by(study, stage) in sources for stage in stages)
+
+
+@pytest.mark.parametrize("kind", ["audits/<model>/measures", "searches/<model>/grid", "searches/<model>/by_distance"])
+def test_a_table_changes_with_the_rows_that_it_names_and_with_no_others(kind, tmp_path, monkeypatch):
+    read = KeptRows.table
+
+    def other(rows: KeptRows, address: str) -> pd.DataFrame:
+        frame = read(rows, address)
+        own = rows.folder.name == "puzzle8" and of_kind(kind).fullmatch(address)
+        measured = frame.select_dtypes("float").columns.drop("path_weight", errors="ignore") if own else []
+        return frame.assign(**{name: frame[name] * 0.9 for name in measured})
+
+    monkeypatch.setattr(KeptRows, "table", other)
+    write(StudyResults.to_write_again("puzzle8"), tmp_path, short=True, deeper=True)
+    before, after = ([table for _, table in tables_of(folder)] for folder in (PUBLISHED / "puzzle8", tmp_path))
+    pairs = list(zip(before, after, strict=True))
+    named = [kind in table.source or kind.replace("<model>", "baseline_") in table.source for table in before]
+    assert any(named) and [left.rows != right.rows for left, right in pairs] == named

@@ -37,6 +37,11 @@ def key_of(card: Card, **more: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def made_by(study: str, stage: str) -> str:
+    """The command that makes a stage, by its address, and what it needs."""
+    return f"snakemake --cores all results/{study}/{stage}.json"
+
+
 def short_key(card: Card) -> str:
     """The digits of a card's key that reports print and `costtogo track --open` takes."""
     return key_of(card)[:SHOWN]

@@ -35,7 +35,6 @@ from costtogo.tables.rows import as_text, rows_of, told_of, write_rows
 from costtogo.types import UserError
 
 AGAIN = "again"  # the folder of whole reports written from what was kept
-NO_MEASURES = ("timings", "resume", "figures", "report")  # folders of no stage, or of one that measures nothing
 OF_ALL = (*variants.KEYS, ESTIMATES)  # tables of all trainings of a study, each a file
 FORMATS = {"curve": "%.6g"}  # a row an iteration: figures need no more digits, and git a small file
 
@@ -105,7 +104,7 @@ def keep(results: Path, out: Path) -> Path:
     Raises FileError, and writes nothing, where a table that is to be kept is missing.
     """
     found = StudyResults(results, references=References(measured=out)).with_times()
-    if not _cards(found):
+    if not found.stages:
         raise UserError(f"{results} holds no finished stage to keep; run the study first.")
     if changed := [place for place, timing in found.timings.items() if timing.get("commit", "").endswith("+")]:
         raise UserError(f"{changed[0]} ran with uncommitted changes: commit, remove its card and run it again.")
@@ -115,7 +114,7 @@ def keep(results: Path, out: Path) -> Path:
         target = keep_with_report(StudyResults(results, Study(**parameters), found.references), parameters, out)
     else:
         target = keep_for_others(found, out)
-    print(f"{len(_cards(found))} stages of {found.study} kept in {target}")
+    print(f"{len(found.stages)} stages of {found.study} kept in {target}")
     return target
 
 
@@ -132,7 +131,7 @@ def keep_with_report(results: StudyResults, parameters: dict[str, Any], out: Pat
     texts = {address: [*frame.select_dtypes(["object", "str"])] for address, frame in results.tables_read.items()}
     tables = {address: as_text(frame) for address, frame in results.tables_read.items()}
     cards = {place: {"timing": timing} for place, timing in results.timings.items() if place != REPORT}
-    cards |= {place: _few(card, "inputs") for place, card in _cards(results.with_times()).items()}
+    cards |= {place: _few(card, "inputs") for place, card in results.with_times().stages.items()}
     return write_study(out, results.study, cards | {REPORT: {"parameters": parameters}}, tables, texts)
 
 
@@ -141,7 +140,7 @@ def keep_for_others(results: StudyResults, out: Path) -> Path:
     folder, named = out / results.study, models_of_document(results.study, results.references.reported)
     gathered, target = variants.gather(results, named), folder.with_suffix(".json")
     kept = cards_kept(target) if target.exists() else {}
-    cards = {place: _few(card, "inputs", "outputs") for place, card in _cards(results).items()}
+    cards = {place: _few(card, "inputs", "outputs") for place, card in results.stages.items()}
     repeated = {TrainingName.of(place.split("/")[1]).variant for place in cards if TrainingName.of(place).seed}
     once = {place for place in kept if place.split("/")[1] in repeated}  # kept before it was repeated with seeds
     rows = rows_of(folder)
@@ -163,7 +162,7 @@ def models_of_document(study: str, reported: Path) -> set[str]:
 
 def _for_others(results: StudyResults, named: set[str]) -> Iterator[tuple[str, pd.DataFrame]]:
     """The tables of FOR_OTHERS that there are, whole, of trainings that are not repeated, or are of the literature."""
-    for place in _cards(results):
+    for place in results.stages:
         group, name = place.split("/")
         for kind in FOR_OTHERS if not variants.is_variant(name, named) else ():
             first, table = kind.split("/")
@@ -180,12 +179,6 @@ def _with_kept(path: Path, frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame
     before = read_csv(path)
     again = pd.MultiIndex.from_frame(before[keys]).isin(pd.MultiIndex.from_frame(frame[keys]))
     return pd.concat([before[~again], frame], ignore_index=True)
-
-
-def _cards(results: StudyResults) -> dict[str, dict[str, Any]]:
-    """The cards of all stages that have measured something, by address."""
-    paths = [path for path in results.folder.glob("*/*.json") if path.parent.name not in NO_MEASURES]
-    return {place: results.find_card(place) for place in (f"{path.parent.name}/{path.stem}" for path in paths)}
 
 
 def _few(card: dict[str, Any], *names: str) -> dict[str, Any]:

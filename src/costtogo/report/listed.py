@@ -66,7 +66,10 @@ def summary(results: StudyResults, by_puzzle: dict[str, Tables], comparison: pd.
     models = [each.model(name) for each in puzzles for name in each.model_names]
     again = [tables["repeats"] for tables in by_puzzle.values() if "repeats" in tables]
     values = {"headlines": headlines, "puzzles": sizes, "models": models, "level": 100 * SEPARATED}
-    return render("summary", **values, repeats=repeats_table(pd.concat(again)) if again else "")
+    again = pd.concat(again) if again else pd.DataFrame(columns=["study"])
+    return render(
+        "summary", **values, repeats=repeats_table(again) if len(again) else "", repeated=again["study"].unique()
+    )
 
 
 def pages(

@@ -1,10 +1,15 @@
 """Where the numbers come from: versions, digests, and what longer studies kept."""
 
-from costtogo.analysis.numbers import short
+from collections.abc import Iterator
+
+from costtogo.analysis import numbers
+from costtogo.cards import made_by
 from costtogo.files import flatten
 from costtogo.params.base import TrainingName
-from costtogo.report.markdown import code
+from costtogo.report.markdown import code, key
+from costtogo.report.pages import ROOT
 from costtogo.report.render import render
+from costtogo.tables.kept import MEASURED, file_of
 from costtogo.tables.provenance import adoptions
 from costtogo.tables.results import StudyResults
 
@@ -14,16 +19,19 @@ DATA = ("tables", "pattern_databases", "instances", "optima")
 SHOWN = ("searches", "audits")  # of what was kept
 
 
-def provenance_text(results: StudyResults) -> str:
-    """Versions, seeds, digests of the data and of the networks that are searched with; empty where no stage has run."""
+def provenance_text(results: StudyResults, short: bool) -> str:
+    """Versions, seeds, digests of the data and of the networks that are searched with; what made each stage.
+
+    short: the rows of the stages are published.  Empty where no stage has run.
+    """
     cards = list(results.cards.values())
     names = {name for card in cards for name in card["versions"]}
     versions = {name: {card["versions"][name] for card in cards if name in card["versions"]} for name in names}
     seeds = [
-        [f"{card['stage']} `{card['name']}`", key, short(value)]
+        [f"{card['stage']} `{card['name']}`", name, numbers.short(value)]
         for card in cards
-        for key, value in flatten(card["parameters"]).items()
-        if key.split(".")[-1] == "seed"
+        for name, value in flatten(card["parameters"]).items()
+        if name.split(".")[-1] == "seed"
     ]
     data = [
         [code(path), code(digest[:DIGEST_LENGTH])]
@@ -33,7 +41,17 @@ def provenance_text(results: StudyResults) -> str:
     ]
     values = {"versions": versions, "stages": len(cards), "adopted": sum(bool(adoptions(card)) for card in cards)}
     checkpoints = [_checkpoint(results, model) for model in results.trained]
-    return render("provenance", **values, seeds=seeds, data=data, checkpoints=checkpoints) if cards else ""
+    values |= {"seeds": seeds, "data": data, "checkpoints": checkpoints, "study": results.study}
+    made = list(_stages(results, short))
+    return render("provenance", **values, made=made) if made else ""
+
+
+def _stages(results: StudyResults, short: bool) -> Iterator[list[str]]:
+    """Each stage, the file of its rows, its run in MLflow and its command."""
+    for place in results.stages:
+        file = file_of(f"{place}/")
+        link = f"[{file}]({ROOT}/{MEASURED}/{results.study}/{file})" if short else code(file)
+        yield [code(place), link, key(results.run(place)), code(made_by(results.study, place))]
 
 
 def _checkpoint(results: StudyResults, model: str) -> list[str]:
@@ -51,7 +69,7 @@ def kept_text(kept: list[StudyResults]) -> str:
 def _measured(kept: StudyResults) -> list[list[str]]:
     """The measures of the audits and searches that were kept, without those of trainings with several seeds."""
     return [
-        [code(place), name, short(value), _commit(stage["timing"].get("commit", ""))]
+        [code(place), name, numbers.short(value), _commit(stage["timing"].get("commit", ""))]
         for place, stage in sorted(kept.cards.items())
         if place.split("/")[0] in SHOWN and not TrainingName.of(place).seed
         for name, value in sorted(stage["metrics"].items())

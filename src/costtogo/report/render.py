@@ -39,7 +39,7 @@ def environment() -> Environment:
     found.globals |= functions
     found.tests["missing"] = numbers.is_missing
     words = found.get_template("words.md.j2").module
-    found.globals |= {"not_run": words.not_run, "solved": words.solved}
+    found.globals |= {name: getattr(words, name) for name in ("not_run", "solved", "source", "of_study", "runs")}
     return found
 
 

@@ -3,6 +3,8 @@
 A section is a template, empty where the study does not ask for what it is about. It gets its values from the chapter.
 """
 
+import fnmatch
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -106,6 +108,15 @@ class Chapter:
         solvers = [each.searched.partition(" for ")[0].partition(", at most")[0] for each in budgets]
         intervals = {f"optimal_percent_{end}": f"optimal_{end}" for end in ("low", "high")}
         return found.rename(columns=intervals).assign(how=how, solver=solvers)
+
+    def ran(self, *tables: str) -> list[str]:
+        """Those of some tables whose stages have run.  "searches/<model>/grid" is of any model."""
+        stages = {table: re.sub("<.*?>", "*", "/".join(table.split("/")[:2])) for table in tables}
+        return [table for table, stage in stages.items() if fnmatch.filter(self.results.stages, stage)]
+
+    def grids(self, *groups: str) -> list[str]:
+        """Those of some groups of searches that have run, as tables of each model."""
+        return self.ran(*(f"{group}/<model>/grid" for group in groups))
 
     def trees(self) -> list[dict[str, Any] | None]:
         """What trees of the headline model found: of scrambled states, and of less scrambled ones."""

@@ -112,7 +112,7 @@ def pages_of(
 ) -> list[Page]:
     """The pages of the puzzles, then the appendices; an empty one is left out."""
     own = [page for each in chapters for page in each.module.pages(each.results, by_puzzle, each.comparison, figures)]
-    others = list(filter(lambda page: page.text, appendices(results, chapters, figures)))
+    others = list(filter(lambda page: page.text, appendices(results, chapters, figures, short)))
     asked = figures.not_kept(results) if short else figures
     left = {page.name: page for page in figures_left(asked, own + others)}
     own = [with_more_figures(page, left.get(f"appendix_figures_{page.name}")) for page in own]
@@ -124,7 +124,7 @@ def with_more_figures(page: Page, more: Page | None) -> Page:
     return page._replace(text=f"{page.text}\n{render('more_figures', page=more)}") if more else page
 
 
-def appendices(results: StudyResults, chapters: list[Chapter], figures: Figures) -> Iterator[Page]:
+def appendices(results: StudyResults, chapters: list[Chapter], figures: Figures, short: bool) -> Iterator[Page]:
     """The appendices but those of figures."""
     beside, kept = pd.concat(each.comparison for each in chapters), listed.kept(results)
     for name in ("literature", "differences"):
@@ -133,7 +133,7 @@ def appendices(results: StudyResults, chapters: list[Chapter], figures: Figures)
     yield Page("appendix_rules", "rules", rules_text(beside) if len(beside) else "")
     yield Page("appendix_variants", "variants", variants_text(kept, listed.puzzles(results), figures.of))
     yield Page("appendix_instances", "instances", listed.instance_sets(results))
-    texts = [provenance_text(results), kept_text(kept)]
+    texts = [provenance_text(results, short), kept_text(kept)]
     yield Page("appendix_provenance", "provenance", appendix("provenance", texts))
 
 

@@ -67,6 +67,7 @@ CARDS = (  # the groups of the stages whose cards the report lists
     *("baselines", "footprints", "beams", "external"),
 )
 TIMES, TABLE = "timings", "table"
+NO_MEASURES = (TIMES, "resume", "figures", "report")  # folders of no stage, or of one that measures nothing
 ARRAYS = ".npz"  # the suffix of files of arrays; tables are Parquet
 Tables = dict[str, pd.DataFrame]  # of a report, by the stems of their files
 Find = TypeVar("Find", bound=Callable[["StudyResults"], Any])
@@ -263,6 +264,12 @@ class StudyResults:
         groups = dict.fromkeys([*CARDS, *(group for asked in self.puzzles.values() for group in asked.by_group)])
         places = [place for group in groups for place in sorted(found, key=_in_order) if place.startswith(f"{group}/")]
         return {place: self.find_card(place) for place in places}
+
+    @cached_property
+    def stages(self) -> dict[str, dict[str, Any]]:
+        """The cards of all stages that have measured something, by address."""
+        places = [place for place in sorted(self._entries, key=_in_order) if place.split("/")[0] not in NO_MEASURES]
+        return {place: card for place in places if (card := self.find_card(place))}
 
     @cached_property
     def timings(self) -> dict[str, dict[str, Any]]:

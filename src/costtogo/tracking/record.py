@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from costtogo.cards import SHOWN, Card, key_of
+from costtogo.cards import SHOWN, Card, key_of, made_by
 from costtogo.files import flatten, read_csv, read_frame, read_json
 from costtogo.params.trainers import used_parameters
 from costtogo.tracking.location import EXPERIMENT, temporary_experiment
@@ -162,7 +162,7 @@ def tags(card: Card, timing: dict[str, Any]) -> dict[str, str]:
     """The tags of the run: key, stage, code, commit, machine, the command that makes the stage and the report."""
     found = {field: card[field] for field in ("stage", "study", "group", "name", "code")} | experiment_of(card)
     found |= {"key": run_key(card), "mlflow.source.name": f"costtogo {card['stage']}", "mlflow.source.type": "LOCAL"}
-    found["command"] = f"snakemake --cores all results/{card['study']}/{card['group']}/{card['name']}.json"
+    found["command"] = made_by(card["study"], f"{card['group']}/{card['name']}")
     found["report"] = f"reports/{card['study']}/report.md"
     measured = {"processor": "processor", "threads": "threads", "commit": "mlflow.source.git.commit"}
     return found | {tag: str(timing[name]) for name, tag in measured.items() if timing.get(name)}
