@@ -9,9 +9,9 @@ from costtogo.params.base import TrainingName
 from costtogo.report.markdown import code, key
 from costtogo.report.pages import ROOT
 from costtogo.report.render import render
-from costtogo.tables.kept import MEASURED, file_of
+from costtogo.tables.kept import MEASURED, file_of, tables_kept, whose
 from costtogo.tables.provenance import adoptions
-from costtogo.tables.results import StudyResults
+from costtogo.tables.results import TIMES, StudyResults
 
 DIGEST_LENGTH = 16  # characters of a digest that the report shows; tables/provenance.csv has all of them
 COMMIT_LENGTH = 12
@@ -43,15 +43,18 @@ def provenance_text(results: StudyResults, short: bool) -> str:
     checkpoints = [_checkpoint(results, model) for model in results.trained]
     values |= {"seeds": seeds, "data": data, "checkpoints": checkpoints, "study": results.study}
     made = list(_stages(results, short))
-    return render("provenance", **values, made=made) if made else ""
+    return render("provenance", **values, made=made, short=short) if made else ""
 
 
 def _stages(results: StudyResults, short: bool) -> Iterator[list[str]]:
-    """Each stage, the file of its rows, its run in MLflow and its command."""
+    """Each stage, the published file of its rows or of its card, its run in MLflow and its command."""
+    study, named = results.study, results.references.measured / f"{results.study}.json"
+    tables = [address for address in tables_kept(named) if not address.startswith(TIMES)] if short else []
+    with_rows = {whose(address)[0] for address in tables}
     for place in results.stages:
-        file = file_of(f"{place}/")
-        link = f"[{file}]({ROOT}/{MEASURED}/{results.study}/{file})" if short else code(file)
-        yield [code(place), link, key(results.run(place)), code(made_by(results.study, place))]
+        file = MEASURED / study / file_of(f"{place}/") if place in with_rows else MEASURED / f"{study}.json"
+        link = [f"[{file.name}]({ROOT}/{file.as_posix()})"] if short else []
+        yield [code(place), *link, key(results.run(place)), code(made_by(study, place))]
 
 
 def _checkpoint(results: StudyResults, model: str) -> list[str]:
