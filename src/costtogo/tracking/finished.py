@@ -1,7 +1,10 @@
 """Bring finished stages into MLflow: a stage's run is found by its key, written whole and never doubled."""
 
+import gc
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -16,6 +19,7 @@ from costtogo.tracking.store import session
 from costtogo.types import UserError
 
 WORTH_LOADING = 60.0  # seconds of a stage; loading MLflow takes a few more
+SELDOM = 100_000  # new objects until a collection
 WAITING = ".mlflow-waiting"  # folder with a file for each card to record, named like the card
 
 
@@ -40,9 +44,20 @@ def track(study_results: list[Path], root: Path) -> int:
     return sum(map(len, cards.values()))
 
 
+@contextmanager
+def seldom_collected() -> Iterator[None]:
+    """Few runs of the garbage collector, which take a quarter of the time where MLflow and many runs are loaded."""
+    before = gc.get_threshold()
+    gc.set_threshold(SELDOM)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
 def _missing(study: str, cards: list[Path], root: Path) -> list[Path]:
     """The cards of a study that have no whole, current run; gathers the seeds of the others."""
-    with one_sentence(f"the study {study}", root), session(root) as client:
+    with one_sentence(f"the study {study}", root), seldom_collected(), session(root) as client:
         found = runs.recorded(client, runs.experiment_id(client, study, root))
         nested.gather(client, found)
         own, served = experiment_of(record.placed({}, root)), is_server(client.tracking_uri)
