@@ -10,11 +10,13 @@ import zipfile
 from pathlib import Path
 from urllib.parse import unquote
 
+import kept_studies
+import pandas as pd
 import pytest
 from isolation import ROOT
 from messages import is_one_sentence
 
-from costtogo.files import digest, write_json
+from costtogo.files import digest, write_frame, write_json, write_text
 from costtogo.types import UserError
 from tools import archive
 
@@ -128,6 +130,22 @@ def test_a_result_goes_in_only_if_it_is_what_was_published(tmp_path, monkeypatch
     }
     write_json("data/measured/tiny.json", {**cards, "tables": []})
     assert archive.of_results("tiny") == [network]
+
+
+def test_of_a_training_the_checkpoint_that_the_searches_chose_goes_in_and_the_last(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = Path("results/tiny/models/net")
+    for iteration in (10, 20, 30):
+        write_text(folder / f"{iteration}.safetensors", f"weights {iteration}")
+    files = {f"{iteration}.safetensors": iteration for iteration in (10, 20, 30)}
+    index = {"iteration": files.values(), "file": files, "sha256": [digest(folder / name) for name in files]}
+    write_frame(folder / "checkpoints.parquet", pd.DataFrame(index))
+    outputs = {f"{folder}/checkpoints.parquet": digest(folder / "checkpoints.parquet")}
+    chosen = pd.DataFrame({"iteration": [10, 20, 30], "selected": [False, True, False]})
+    cards = {"models/net": {"group": "models", "outputs": outputs}}
+    kept_studies.keep(Path("data/measured"), "tiny", cards, {"searches/net/selection": chosen})
+    names = [path.name for path in archive.of_results("tiny")]
+    assert names == ["checkpoints.parquet", "20.safetensors", "30.safetensors"]
 
 
 def test_a_study_without_a_report_is_refused():

@@ -26,6 +26,7 @@ from costtogo import cli
 from costtogo.cards import CHECKPOINTS
 from costtogo.files import digest, json_text, read_bytes, read_frame, read_json, write_bytes
 from costtogo.stages.stage_run import commit
+from costtogo.tables.rows import rows_of
 from costtogo.types import UserError, excerpt
 
 REPORTS, MEASURED = Path("reports/published"), Path("data/measured")
@@ -191,16 +192,21 @@ def tracked() -> list[Path]:
 def of_results(study: str) -> list[Path]:
     """Networks and test sets of a run in this clone, if they are what the published numbers come from.
 
-    Their digests must be those of the cards in data/measured. Of a network, the checkpoints of the last iteration.
+    Their digests must be those of the cards in data/measured. Of a training, the checkpoint that the searches chose and
+    the last.
     """
-    found = []
+    found, rows = [], rows_of(MEASURED / study)
     for card in read_json(MEASURED / f"{study}.json").values():
         if isinstance(card, dict) and card.get("group") in KEPT:
             same = [Path(path) for path, sha in card["outputs"].items() if _is(Path(path), sha)]
             found += [path for path in same if CHECKPOINTS not in path.as_posix()]
             for index in [path for path in same if path.name == "checkpoints.parquet"]:
-                last = read_frame(index).sort_values("iteration").iloc[-1]
-                found += [path for path in [index.parent / last["file"]] if _is(path, last["sha256"])]
+                files, choice = read_frame(index), f"searches/{index.parent.name}/selection"
+                used = files["iteration"] == files["iteration"].max()
+                if rows.has(choice):
+                    used |= files["iteration"].isin(rows.table(choice).query("selected")["iteration"])
+                for file, sha256 in files.loc[used, ["file", "sha256"]].drop_duplicates().itertuples(index=False):
+                    found += [path for path in [index.parent / file] if _is(path, sha256)]
     return found
 
 
