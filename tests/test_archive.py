@@ -128,7 +128,7 @@ def test_a_result_goes_in_only_if_it_is_what_was_published(tmp_path, monkeypatch
         "models/net": {"group": "models", "outputs": outputs},
         "figures/all": {"group": "figures", "outputs": outputs},
     }
-    write_json("data/measured/tiny.json", {**cards, "tables": []})
+    write_json("data/measured/tiny.json", {**cards, "tables": {}})
     assert archive.of_results("tiny") == [network]
 
 
@@ -137,15 +137,18 @@ def test_of_a_training_the_checkpoint_that_the_searches_chose_goes_in_and_the_la
     folder = Path("results/tiny/models/net")
     for iteration in (10, 20, 30):
         write_text(folder / f"{iteration}.safetensors", f"weights {iteration}")
-    files = {f"{iteration}.safetensors": iteration for iteration in (10, 20, 30)}
-    index = {"iteration": files.values(), "file": files, "sha256": [digest(folder / name) for name in files]}
+    names = [f"{iteration}.safetensors" for iteration in (10, 20, 30)]
+    index = {"iteration": [10, 20, 30], "file": names, "sha256": [digest(folder / name) for name in names]}
     write_frame(folder / "checkpoints.parquet", pd.DataFrame(index))
     outputs = {f"{folder}/checkpoints.parquet": digest(folder / "checkpoints.parquet")}
     chosen = pd.DataFrame({"iteration": [10, 20, 30], "selected": [False, True, False]})
     cards = {"models/net": {"group": "models", "outputs": outputs}}
     kept_studies.keep(Path("data/measured"), "tiny", cards, {"searches/net/selection": chosen})
-    names = [path.name for path in archive.of_results("tiny")]
-    assert names == ["checkpoints.parquet", "20.safetensors", "30.safetensors"]
+    assert [path.name for path in archive.of_results("tiny")] == [
+        "checkpoints.parquet",
+        "20.safetensors",
+        "30.safetensors",
+    ]
 
 
 def test_a_study_without_a_report_is_refused():
