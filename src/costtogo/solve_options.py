@@ -207,9 +207,7 @@ class Setting:
         counts=True,
         show_default=False,
     )
-    until_proved: bool = option(
-        False, "Then go on by exact with what is left of the seconds, until no solution can be shorter or one is found."
-    )
+    until_proved: bool = option(False, "Then let exact rule out a shorter solution, or find one, in the seconds left.")
     average: int = option(
         1, "Symmetric images of a state over which its cost-to-go is averaged; cube3 has 48.", counts=True
     )

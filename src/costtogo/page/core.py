@@ -120,13 +120,7 @@ def _rounded(values: CostToGo) -> list[float]:
 
 
 def search(
-    puzzle: str,
-    model: str | None,
-    solver: str,
-    state: str,
-    seconds: float,
-    report: Report,
-    known: str | None = None,
+    puzzle: str, model: str | None, solver: str, state: str, seconds: float, report: Report, known: str | None = None
 ) -> dict:
     """Search from a state and call `report` with its progress: the solution or None, and a sentence on how it ended.
 

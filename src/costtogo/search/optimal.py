@@ -215,8 +215,7 @@ class Deepening:
     def __init__(self, of: OptimalSearch, start: np.ndarray, end: float):
         self.of, self.start, self.end = of, start, end
         self.asked: list[int] = []
-        self.below = of.shorter_than
-        self.questions = int(self.below < np.inf)  # a network has been asked about the start itself, but not its images
+        self.below, self.questions = of.shorter_than, int(of.shorter_than < np.inf)  # the start itself has been asked
         self.known, self.step = of.cosets.coordinates, 1 if len({len(m) for m in of.cosets.moves}) > 1 else 2
         self.counts, self.late = np.zeros(2, dtype=np.int64), False
         self.took: list[tuple[int, float]] = []  # nodes generated and seconds of each finished bound

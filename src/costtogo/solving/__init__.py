@@ -106,13 +106,7 @@ def solve_without_network(
 
 
 def prove(
-    puzzle: Puzzle,
-    start: States | Given,
-    known: list[int],
-    *,
-    solver: str = "known",
-    watch: Watch | None = None,
-    **options,
+    puzzle: Puzzle, start: States | Given, known: list[int], *, solver: str, watch: Watch | None = None, **options
 ) -> Solution:
     """A solution that is known, with what the solver exact proves of it, or a shorter one.
 

@@ -206,11 +206,8 @@ def prove_known(puzzle: Puzzle, start: States | Given, known: list[int], solver:
     state = start.state if isinstance(start, Given) else start
     if not solves(puzzle, state[None], [np.array(known)])[0]:
         raise UserError(f"The {len(known):,} moves that are given as a solution do not solve the state.")
-
-    def again(starts: States) -> SearchResult:
-        return SearchResult.from_rows([(len(known), 0, 0, 0.0, known)])
-
-    return prove(solution_of(puzzle, again, start, solver), setting)
+    again = SearchResult.from_rows([(len(known), 0, 0, 0.0, known)])
+    return prove(solution_of(puzzle, lambda starts: again, start, solver), setting)
 
 
 def make_ready(puzzle: Puzzle, heuristic: Heuristic | None, setting: Setting) -> Search:
