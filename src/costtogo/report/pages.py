@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from costtogo.files import read_text
-from costtogo.report.render import render
 
 FOLDER, FIRST = "pages", "report.md"
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)(#[^)]*)?\)")
@@ -45,7 +44,8 @@ class Page(NamedTuple):
 def written(page: Page, study: str) -> str:
     """What the file of a page holds: below the title a link back to the first page."""
     title, _, rest = page.text.partition("\n")
-    return linked(f"{title}\n\n{render('back', study=study, first=FIRST)}\n{rest.lstrip()}", FOLDER)
+    back = f"A page of [the report of the study `{study}`]({FIRST})."
+    return linked(f"{title}\n\n{back}\n\n{rest.lstrip()}", FOLDER)
 
 
 def linked(text: str, folder: str) -> str:

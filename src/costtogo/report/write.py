@@ -121,7 +121,9 @@ def pages_of(
 
 def with_more_figures(page: Page, more: Page | None) -> Page:
     """The page of a puzzle, at its end a link to that of more figures where there is one."""
-    return page._replace(text=f"{page.text}\n{render('more_figures', page=more)}") if more else page
+    if more is None:
+        return page
+    return page._replace(text=f"{page.text}\nMore figures are on [a page of their own]({more.place}).\n")
 
 
 def appendices(results: StudyResults, chapters: list[Chapter], figures: Figures, short: bool) -> Iterator[Page]:
