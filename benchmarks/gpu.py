@@ -151,7 +151,7 @@ def check(job: Job) -> Rows:
         pairs = [*zip(host.expand(states), device.expand(given), strict=True)]
         pairs += [*zip(host.walk(draws), device.walk(draws), strict=True)]
         pairs.append((host.hashes(states).view(np.int64), device.hashes(given)))
-        equal = all(np.array_equal(wanted, device.told(found)) for wanted, found in pairs)
+        equal = all(np.array_equal(wanted, device.fetched(found)) for wanted, found in pairs)
         yield {"work": f"successors, walks and hashes of {name}", "value": int(equal), "unit": "1 if equal"}
     architecture = architecture_of(**job.sized(LARGE, "actions"))
     states = random_walks(CUBE, 100, 20, np.random.default_rng(3))[:, -1]

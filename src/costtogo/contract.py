@@ -34,8 +34,8 @@ def check(puzzle: Puzzle, seed: int = 0) -> None:
         except UserError as error:
             raise UserError(f"The puzzle {puzzle.name} breaks a law: {name}; {error}") from error
         except Exception as error:
-            told = f"{type(error).__name__}: {error}".partition("\n")[0]
-            raise UserError(f"The puzzle {puzzle.name} breaks a law: {name}; {told}.") from error
+            raised = f"{type(error).__name__}: {error}".partition("\n")[0]
+            raise UserError(f"The puzzle {puzzle.name} breaks a law: {name}; {raised}.") from error
         if broken.any():
             shown = f", for example {states[broken][0].tolist()}" if len(broken) == len(states) else ""
             raise UserError(f"The puzzle {puzzle.name} breaks a law: {name}{shown}.")
@@ -144,15 +144,15 @@ def _engines(puzzle: Puzzle, states: States, generator: np.random.Generator) -> 
         return np.array(True)
     host, device = HostEngine(puzzle), DeviceEngine(puzzle, "cpu")
     tensor, draws = device.given(states), generator.random((WALKS, LENGTH + 1))
-    path, steps = (device.told(each) for each in device.walk(draws))
+    path, steps = (device.fetched(each) for each in device.walk(draws))
     own_path, own_steps = host.walk(draws)
     if not (np.array_equal(path, own_path) and np.array_equal(steps, own_steps)):
         return np.array(False)
-    children, legal = (device.told(each) for each in device.expand(tensor))
+    children, legal = (device.fetched(each) for each in device.expand(tensor))
     own_children, own_legal = host.expand(states)
     same_children = (children == own_children).all(axis=(1, 2)) & (legal == own_legal).all(axis=1)
-    same_goals = device.told(device.is_goal(tensor)) == host.is_goal(states)
-    same_hashes = device.told(device.hashes(tensor)) == host.hashes(states).view(np.int64)
+    same_goals = device.fetched(device.is_goal(tensor)) == host.is_goal(states)
+    same_hashes = device.fetched(device.hashes(tensor)) == host.hashes(states).view(np.int64)
     return same_children & same_goals & same_hashes
 
 

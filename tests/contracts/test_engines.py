@@ -287,7 +287,7 @@ class Elsewhere:
         self.heuristic, self.engine, self.by_action = heuristic, engine, by_action
 
     def __call__(self, states):
-        return self.engine.given(self.heuristic(self.engine.told(states)))
+        return self.engine.given(self.heuristic(self.engine.fetched(states)))
 
     def children(self, states):
         return child_costs(self.engine.puzzle, states, self)

@@ -96,7 +96,7 @@ def card_of(card: ModelCard, states: States, with_onnx: bool) -> str:
         values = network.outputs(torch.from_numpy(np.ascontiguousarray(states))).numpy()
     whole = read_json(card.path.with_suffix(".json")) if card.origin == PACKAGED else {}
     metrics = {key: value for key, value in flatten(card.numbers).items() if value is not None}
-    told = in_words(whole["numbers"]) if whole else [f"{key.replace('_', ' ')}: {metrics[key]}" for key in metrics]
+    of_study = [f"{key.replace('_', ' ')}: {value}" for key, value in metrics.items()]
     loader = PackageLoader("costtogo.commands", "")
     templates = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return templates.get_template("model_card.md.j2").render(
@@ -107,7 +107,7 @@ def card_of(card: ModelCard, states: States, with_onnx: bool) -> str:
         weights=network.parameter_count,
         description=description,
         trained=whole.get("training", {}),
-        numbers=told,
+        numbers=in_words(whole["numbers"]) if whole else of_study,
         value_and_cost=VALUE_AND_COST,
         sha256=digest(checkpoint),
         with_onnx=with_onnx,

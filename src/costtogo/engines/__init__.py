@@ -37,7 +37,7 @@ class Engine(Protocol):
     def given(self, array: Any) -> Batch:
         """An array of the host, or a batch, as a batch."""
 
-    def told(self, batch: Batch) -> np.ndarray:
+    def fetched(self, batch: Batch) -> np.ndarray:
         """A batch as an array of the host."""
 
     def captured(self, act: Callable[..., Any]) -> Callable[..., Any]:

@@ -42,7 +42,7 @@ class DeviceEngine:
             array = np.ascontiguousarray(array)  # torch takes no reversed arrays
         return torch.as_tensor(array, device=self.device)
 
-    def told(self, batch: torch.Tensor) -> np.ndarray:
+    def fetched(self, batch: torch.Tensor) -> np.ndarray:
         """A tensor as an array of the host."""
         return batch.cpu().numpy()
 

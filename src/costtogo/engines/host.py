@@ -27,7 +27,7 @@ class HostEngine:
         """The array."""
         return array
 
-    def told(self, batch: np.ndarray) -> np.ndarray:
+    def fetched(self, batch: np.ndarray) -> np.ndarray:
         """The array."""
         return batch
 

@@ -114,7 +114,7 @@ class NetworkHeuristic:
             return cost_to_go_of(values[:, 0])
         if self.bound is None:
             return values
-        return engine.given(self.bound(engine.told(states))) + values.clip(0)
+        return engine.given(self.bound(engine.fetched(states))) + values.clip(0)
 
     def with_policy(self, states: States) -> tuple[np.ndarray, CostToGo]:
         """The probability of each action, float32 [N, A], 0 if it is not legal; and the cost-to-go, float32 [N]."""

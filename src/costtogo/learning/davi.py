@@ -251,7 +251,7 @@ def fit(training: DaviTraining, drawn: Batch, generator: np.random.Generator) ->
     states, targets = drawn[order], training.targets(drawn, costs)[order]
     # A network above a bound learns the difference.
     if training.bound is not None:
-        targets -= engine.given(training.bound(engine.told(states)))
+        targets -= engine.given(training.bound(engine.fetched(states)))
     targets = torch.as_tensor(targets, device=training.device)
     # Greedy walks go on by the same costs, at no further evaluation.
     if training.walks is not None:
@@ -294,7 +294,7 @@ def fit_whole(training: DaviTraining, inputs: torch.Tensor, targets: torch.Tenso
 def validate(training: DaviTraining, states: Batch) -> float:
     """Mean squared error of the trained network, in inference mode, against the targets of fresh states."""
     found = training.targets(states), training.heuristic.predicted(states)
-    targets, predicted = map(training.engine.told, found)
+    targets, predicted = map(training.engine.fetched, found)
     known = ~np.isnan(targets)
     return float(np.mean((predicted[known] - targets[known]) ** 2, dtype=np.float64))
 

@@ -141,10 +141,10 @@ def _orders(puzzle: Cube, letters: str) -> list[str]:
     named = letters.translate(str.maketrans(COLOURS)) if set(letters) == {*COLOURS} else letters
     orders = list(ORDERS)
     if puzzle.size % 2:
-        told = "".join(face[puzzle.size**2 // 2] for face in _faces(named, puzzle))
-        orders = [told] * (told in ORDERS) + orders + [told] * (sorted(told) == sorted(FACES))
-        if sorted(told) == sorted(FACES):  # orders in which opposite colours are opposite go before others
-            orders.sort(key=lambda order: "".join(told[order.index(face)] for face in FACES) not in _rotations())
+        centres = "".join(face[puzzle.size**2 // 2] for face in _faces(named, puzzle))
+        orders = [centres] * (centres in ORDERS) + orders + [centres] * (sorted(centres) == sorted(FACES))
+        if sorted(centres) == sorted(FACES):  # an order is likelier if opposite sides then have opposite colours
+            orders.sort(key=lambda order: "".join(centres[order.index(face)] for face in FACES) not in _rotations())
     else:
         own = [order for order in ORDERS if _shows_corner(named, order)]
         orders = own + orders

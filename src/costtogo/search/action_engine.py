@@ -76,7 +76,7 @@ class ActionPool(SearchPool):
         """
         self.reserve(len(batch.search))
         where = Where(self.nodes, self.slots, self.numbers, self.searches, self.open)
-        solved, actions = self.engine.told(self.engine.is_goal(batch.states)), len(self.inverse)
+        solved, actions = self.engine.fetched(self.engine.is_goal(batch.states)), len(self.inverse)
         seen = batch._replace(states=self.keys(batch.states))
         kept, nodes, self.count = _enter(where, self.count, seen, solved, actions, rules, path_weight)
         self.keep(nodes, batch.states[self.engine.given(kept)])
@@ -135,7 +135,7 @@ def run(
     allowed = pool.in_time(rules, clock)
     while pool.searches["running"].any():
         rows, nodes = pool.enter(batch, allowed, path_weight)
-        values = engine.told(heuristic.children(batch.states[engine.given(rows)]))
+        values = engine.fetched(heuristic.children(batch.states[engine.given(rows)]))
         pool.push(batch.search[rows], nodes, values, path_weight)
         allowed = pool.in_time(rules, clock)
         batch = pool.pop(allowed, path_weight)

@@ -134,18 +134,18 @@ def _next_by_action(engine: Engine, heuristic, states: Batch, width: int, seen: 
 
 def _level(engine: Engine, children: Batch, places: Batch, count: int) -> Level:
     """Children, the places of which are count · parent + action."""
-    parents, actions = np.divmod(engine.told(places), count)
+    parents, actions = np.divmod(engine.fetched(places), count)
     return Level(children, parents.astype(np.int32), actions.astype(np.int8))
 
 
 def _finish(engine: Engine, nearby: Ends, levels: list[Level], hashes: Batch) -> list[int] | None:
     """The whole path by way of the state of the last level that is nearest the goal, if the table has one."""
-    distances = engine.told(engine.near(nearby, levels[-1].states, hashes))
+    distances = engine.fetched(engine.near(nearby, levels[-1].states, hashes))
     for row in np.argsort(distances, kind="stable"):
         if distances[row] == FAR:
             break
         try:
-            rest = nearby.path(engine.told(levels[-1].states[row]))
+            rest = nearby.path(engine.fetched(levels[-1].states[row]))
         except UserError:  # another state with the same hash
             continue
         return _path(levels, int(row)) + rest

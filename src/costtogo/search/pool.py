@@ -108,7 +108,7 @@ class SearchPool:
         """What tells states apart, uint8 [N, K]."""
         if self.store is None:
             return states
-        return self.engine.told(self.engine.hashes(states)).view(np.uint8).reshape(len(states), BYTES_OF_HASHES[0])
+        return self.engine.fetched(self.engine.hashes(states)).view(np.uint8).reshape(len(states), BYTES_OF_HASHES[0])
 
     def keep(self, nodes: np.ndarray, states: Batch) -> None:
         """Store the states of new nodes where kernels haven't."""

@@ -66,7 +66,7 @@ class StepPool(SearchPool):
     def insert(self, parents: np.ndarray, heuristic: Heuristic) -> tuple[np.ndarray, np.ndarray]:
         """Enter the children of nodes: those reached first or by a cheaper path, in order, and g at that moment."""
         children, legal = self.engine.expand(self.states(parents))
-        children, legal = children.reshape(-1, self.puzzle.cells), self.engine.told(legal)
+        children, legal = children.reshape(-1, self.puzzle.cells), self.engine.fetched(legal)
         self.reserve(int(legal.sum()))
         first, keys = self.count, self.keys(children)
         *reached, self.count = _insert(
@@ -86,8 +86,8 @@ class StepPool(SearchPool):
 
     def evaluate(self, made: slice, states: Batch, heuristic: Heuristic) -> None:
         """Enter the cost-to-go of new nodes, and which are goals."""
-        told = self.engine.told
-        self.nodes.h[made], self.nodes.solved[made] = told(heuristic(states)), told(self.engine.is_goal(states))
+        fetched = self.engine.fetched
+        self.nodes.h[made], self.nodes.solved[made] = fetched(heuristic(states)), fetched(self.engine.is_goal(states))
 
     def push(self, nodes: np.ndarray, path: np.ndarray, f: np.ndarray) -> None:
         """Put nodes, int32 [M], into the open lists of their searches, in the order given."""

@@ -159,7 +159,7 @@ def errors_by_distance(training: Training, layers: DistanceSample) -> np.ndarray
     All processes of a training call it at the same point, for each evaluates a part of the states.
     """
     engine = training.engine
-    error = engine.told(training.cost_to_go(engine.given(layers.states))) - layers.distance
+    error = engine.fetched(training.cost_to_go(engine.given(layers.states))) - layers.distance
     sums = [np.bincount(layers.distance, weights=weights) for weights in (np.abs(error), error)]
     return np.array(sums) / np.bincount(layers.distance)
 

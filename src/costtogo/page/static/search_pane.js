@@ -168,7 +168,7 @@ export class SearchPane extends EventTarget {
     if (report.status === "queued") this.#say(`Waiting for a free worker; place in the queue: ${report.position}.`);
     else this.#say(report.told);
     if (found) {
-      this.#board?.show(found.states[0]);
+      this.#board?.show(found.states[0], { colours: this.#colours });
       this.player.open(found);
     }
     this.#buttons();

@@ -34,7 +34,9 @@ export class StartPanel {
     this.#model = model;
     this.#beforeEdit = beforeEdit;
     this.#refuse = refuse;
-    game.addEventListener("show", ({ detail }) => this.#board.show(game.shown.cells, { ...detail, colours: game.shown.colours }));
+    game.addEventListener("show", ({ detail }) => {
+      this.#board.show(game.shown.cells, { ...detail, colours: game.shown.colours });
+    });
     game.addEventListener("start", () => this.#started());
     get("undo").addEventListener("click", () => game.undo());
     get("solved-state").addEventListener("click", () => game.enter({ state: game.puzzle.goal_text }));
