@@ -15,7 +15,7 @@ from test_repeats import study as repeated  # noqa: F401
 
 from costtogo.commands import compare
 from costtogo.files import read_json, write_json
-from costtogo.literature.comparison import FOUND
+from costtogo.literature.comparison import FOUND, PRIVATE
 from costtogo.report import difference
 from costtogo.report.difference import ALONE, DIFFERENT, SAME, WITHIN
 from costtogo.tables.kept import MEASURED, REPORT, REPORTED, cards_kept
@@ -58,8 +58,10 @@ def test_only_what_was_changed_is_different(found):
 
 def test_numbers_of_the_literature_are_put_beside_each_other_row_by_row():
     rows = {"source": "thesis", "quantity": ["length", "length", "nodes"], "model": "a", "reported": [1.0, 1.0, np.nan]}
-    frame = pd.DataFrame(rows | dict.fromkeys(FOUND, "") | {"reproduced": [2.0, 3.0, np.nan], "verdict": "worse"})
-    other = frame.assign(reproduced=[2.0, 4.0, np.nan], verdict=["worse", "worse", "better"])
+    frame = pd.DataFrame(
+        rows | dict.fromkeys([*FOUND, *PRIVATE], "") | {"reproduced": [2.0, 3.0, np.nan], "verdict": "worse"}
+    )
+    other = frame.assign(reproduced=[2.0, 4.0, np.nan], verdict=["worse", "worse", "better"], why="another")
     found = difference._rows(frame, other.iloc[[0, 2, 1]])
     assert found["is"].tolist() == [SAME, DIFFERENT, SAME]
     assert dict(zip(found["left"].fillna(0), found["right"].fillna(0), strict=True)) == {2.0: 2.0, 3.0: 4.0, 0: 0}

@@ -107,9 +107,12 @@ def extract(commit: str, folder: Path) -> None:
 
 def summary(left: str, right: str, found: Difference) -> list[str]:
     """Three lines: numbers, claims, and differences in parameters, code and versions."""
-    numbers = found.numbers["is"].value_counts()
-    told = [f"{numbers[each]} {words}" for each, words in WORDS.items() if numbers.get(each)]
-    lines = [f"{left} beside {right}: of {len(found.numbers)} headline numbers {', '.join(told) or 'none'}."]
+    kinds = found.numbers["is"].value_counts()
+    told = [f"{kinds[each]} {words}" for each, words in WORDS.items() if kinds.get(each)]
+    unknown = ((found.numbers["is"] == DIFFERENT) & (found.numbers["seeds"] == 0)).sum()
+    numbers = f"of {len(found.numbers)} headline numbers {', '.join(told) or 'none'}"
+    numbers += f"; of {unknown} the spread over seeds is unknown" if unknown else ""
+    lines = [f"{left} beside {right}: {numbers}."]
     counts = [f"{held(found.counts[name])} of {decided(found.counts[name])}" for name in ("left", "right")]
     lines.append(
         f"Claims about results that hold, of those decided: {counts[0]}, {right} {counts[1]}; "

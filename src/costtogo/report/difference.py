@@ -14,7 +14,7 @@ from scipy.stats import t
 
 from costtogo.files import flatten
 from costtogo.literature.claims import claims_judged
-from costtogo.literature.comparison import FOUND
+from costtogo.literature.comparison import FOUND, PRIVATE
 from costtogo.literature.words import DECIDED, FACT, HELD, VERDICTS
 from costtogo.params.base import TrainingName
 from costtogo.report.write import chapters_of
@@ -106,7 +106,7 @@ def _rows(left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
     """Each number of the literature that both have, with what each found for it."""
     sides = []
     for frame, side in ((left, "left"), (right, "right")):
-        about = [name for name in frame if name not in FOUND]
+        about = [name for name in frame if name not in (*FOUND, *PRIVATE)]
         place = pd.Series(["\0".join(map(str, row)) for row in frame[about].to_numpy()], index=frame.index)
         kept = frame[about].assign(place=place, again=place.groupby(place).cumcount())
         sides.append(kept.assign(**{side: frame["reproduced"], f"{side}_verdict": frame["verdict"]}))
