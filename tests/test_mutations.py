@@ -98,7 +98,7 @@ def test_worse_searches_are_worse(judged):
 
 def test_kept_trainings_with_other_seeds_are_part_of_what_is_judged_and_others_are_not(judged, tmp_path):
     measured = tmp_path / "measured"
-    with_others = judged({}).query("seeds == 3 and quantity == 'optimal_percent' and point == 10 and distance.isna()")
+    with_others = judged({}).query("seeds > 1 and quantity == 'optimal_percent' and point == 10 and distance.isna()")
     cards, own = (read_json(measured / f"{name}.json") for name in ("several_seeds", "default"))
     (measured / "several_seeds.json").unlink()
     alone = judged({}).loc[with_others.index]
@@ -109,5 +109,6 @@ def test_kept_trainings_with_other_seeds_are_part_of_what_is_judged_and_others_a
     seed = {number: cards[f"models/{MODEL}_seed{number}"]["parameters"]["training"]["seed"] for number in rows["seed"]}
     same = own[f"models/{MODEL}"]["parameters"]["training"]["seed"]
     others = rows[rows["seed"].map(seed) != same]
-    mean = (alone["reproduced"].iloc[0] + others["optimal_percent"].sum()) / 3
-    assert len(rows) == 3 and len(others) == 2 and with_others["reproduced"].iloc[0] == pytest.approx(mean)
+    mean = (alone["reproduced"].iloc[0] + others["optimal_percent"].sum()) / len(rows)
+    assert len(rows) == len(others) + 1 == with_others["seeds"].iloc[0]
+    assert with_others["reproduced"].iloc[0] == pytest.approx(mean)
