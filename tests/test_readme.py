@@ -15,7 +15,7 @@ from typer.main import get_command
 from costtogo.cli import app
 from costtogo.heuristics import network
 from costtogo.literature.claims import scoreboard
-from costtogo.literature.words import CANNOT_TELL, NOT_REACHED, WORSE
+from costtogo.literature.words import CANNOT_TELL, NOT_COMPARABLE, NOT_REACHED, WORSE
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.report.beside import claims_in_short
@@ -59,7 +59,7 @@ def compared() -> pd.DataFrame:
 def fallen_short() -> dict[str, int]:
     """How many claims about results have one of the verdicts that do not hold."""
     counts = scoreboard(compared())
-    return counts.loc[counts["of"] == "results", [WORSE, NOT_REACHED, CANNOT_TELL]].sum().to_dict()
+    return counts.loc[counts["of"] == "results", [WORSE, NOT_REACHED, CANNOT_TELL, NOT_COMPARABLE]].sum().to_dict()
 
 
 def states_of_the_cube() -> int:
@@ -103,7 +103,8 @@ def measured() -> dict[str, str]:
         "claims that hold": "Of {1} claims about results that could be decided, {0} are reproduced or better".format(
             *of(claims["all"])
         ),
-        "claims that do not": "{} came out worse, and {} were not reached; {} more".format(*fallen_short().values()),
+        "claims that do not": "{} came out worse, and {} were not reached; {} more cannot be decided, "
+        "and {} not compared".format(*fallen_short().values()),
         "without a heuristic": f"for {told['without']} no heuristic finds solutions as good",
         "nodes on Sokoban": "it generates {their_nodes_generated:,.0f} nodes, ours {nodes_generated:,.0f}".format(
             **tables("sokoban")["external_released"].iloc[-1]

@@ -108,11 +108,10 @@ def extract(commit: str, folder: Path) -> None:
 def summary(left: str, right: str, found: Difference) -> list[str]:
     """Three lines: numbers, claims, and differences in parameters, code and versions."""
     kinds = found.numbers["is"].value_counts()
-    told = [f"{kinds[each]} {words}" for each, words in WORDS.items() if kinds.get(each)]
+    counted = ", ".join(f"{kinds[kind]} {words}" for kind, words in WORDS.items() if kind in kinds) or "none"
     unknown = ((found.numbers["is"] == DIFFERENT) & (found.numbers["seeds"] == 0)).sum()
-    numbers = f"of {len(found.numbers)} headline numbers {', '.join(told) or 'none'}"
-    numbers += f"; of {unknown} the spread over seeds is unknown" if unknown else ""
-    lines = [f"{left} beside {right}: {numbers}."]
+    of_seeds = f"; for {unknown} the spread over seeds is unknown" if unknown else ""
+    lines = [f"{left} beside {right}: of {len(found.numbers)} headline numbers {counted}{of_seeds}."]
     counts = [f"{held(found.counts[name])} of {decided(found.counts[name])}" for name in ("left", "right")]
     lines.append(
         f"Claims about results that hold, of those decided: {counts[0]}, {right} {counts[1]}; "
