@@ -21,6 +21,7 @@ from costtogo.literature.quantities import OTHERS, TIMES
 from costtogo.literature.reported import DOCUMENTS, read_reported, trainings
 from costtogo.literature.words import NOT_COMPARABLE, NOT_JUDGED, NOT_RUN, REPRODUCED, VERDICTS, WORSE
 from costtogo.params.base import TrainingName
+from costtogo.params.searches import OptimaParams
 from costtogo.params.trainers import training_of
 from costtogo.report.write import write
 from costtogo.stages.search.external import AGAINST_THE_OPTIMUM
@@ -233,6 +234,15 @@ def test_nothing_solved_is_told_too(study, changed, tmp_path):
         change(study, changed, path, solved_percent=0.0, length=np.nan, length_low=np.nan, length_high=np.nan)
     text = whole_text(run(study, changed, tmp_path))
     assert not re.search(r"\b(nan|None|inf|NaN)\b", text) and ("is not solved" in text or study is not STUDY)
+
+
+def test_the_shortest_solutions_of_cubes_name_their_limit_and_the_rows_that_need_them_are_judged(tmp_path):
+    study = STUDY.model_copy(update={"optima": OptimaParams(table="large", seconds=60)})
+    results = write_results(study, tmp_path / "results", ("instances", "optima")).parent
+    folder = run(study, results, tmp_path / "reports")
+    assert "cubes by IDA* over the large table of distances, at most 60 s each:" in whole_text(folder)
+    row = beside(folder, source="deepcube", quantity="length", model="Korf")
+    assert row["verdict"] != NOT_RUN and "IDA* over the large table of distances" in row["reason"]
 
 
 @pytest.mark.parametrize("solved", [True, False])
