@@ -608,7 +608,9 @@ def _keep_back(parents, children, living, lives, left, lookup, inverse):
     """Drop children whose inverse is beyond the bound, in the same way, by the sums of _add_pairs."""
     rows, base, classes, arranged, entries, arrangements, share, starts, places = lookup
     within, slices, _, _, sums, _ = inverse
+    # The axis first that was farthest for the parent: it drops most children.
     for turn in range(AXES):
+        # Ask for the entries of all children, so that memory fetches them side by side.
         for i in range(lives):
             slot = living[i]
             axis = (parents[children[slot, PARENT], ORDER] >> (6 + 2 * turn)) & 3
@@ -618,6 +620,7 @@ def _keep_back(parents, children, living, lives, left, lookup, inverse):
             twist, flip, number = _inverse_coordinates(axis, sums[i, 0], sums[i, 1], sums[i, 2], slices)
             _ask(starts, places, i, twist, flip, number, share, classes)
         _find(starts, places, lives, rows, arrangements, classes, arranged, entries)
+        # Keep those within the bound. Where the axis does not see the move, the distance is the parent's.
         passed = 0
         for i in range(lives):
             slot = living[i]
