@@ -108,8 +108,8 @@ def test_the_validator_accepts_the_crate_and_refuses_it_without_a_file(crate, tm
         pytest.skip("The crate is checked by rocrate-validator: pipx install roc-validator.")
     with zipfile.ZipFile(io.BytesIO(archive.zipped(crate, "study"))) as whole:
         whole.extractall(tmp_path)
-    asked = [program, "--no-interactive", "validate", "--no-paging", "--profile-identifier", "workflow-run-crate"]
-    asked += ["--requirement-severity", "REQUIRED", str(tmp_path / "study")]
+    asked = [program, "--no-interactive", "validate", "--verbose", "--no-paging"]
+    asked += ["-p", "workflow-run-crate", "--requirement-severity", "REQUIRED", str(tmp_path / "study")]
     accepted = subprocess.run(asked, capture_output=True, text=True)
     assert accepted.returncode == 0, accepted.stdout
     (tmp_path / "study" / "params.yaml").unlink()
