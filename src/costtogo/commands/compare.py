@@ -111,7 +111,7 @@ def summary(left: str, right: str, found: Difference) -> list[str]:
     counted = ", ".join(f"{kinds[kind]} {words}" for kind, words in WORDS.items() if kind in kinds) or "none"
     unknown = ((found.numbers["is"] == DIFFERENT) & (found.numbers["seeds"] == 0)).sum()
     of_seeds = f"; for {unknown} the spread over seeds is unknown" if unknown else ""
-    lines = [f"{left} beside {right}: of {len(found.numbers)} headline numbers {counted}{of_seeds}."]
+    lines = [f"{left} compared with {right}: of {len(found.numbers)} headline numbers {counted}{of_seeds}."]
     counts = [f"{held(found.counts[name])} of {decided(found.counts[name])}" for name in ("left", "right")]
     lines.append(
         f"Claims about results that hold, of those decided: {counts[0]}, {right} {counts[1]}; "
