@@ -122,7 +122,10 @@ def test_nineteen_of_twenty_pairs_of_seeds_lie_within_what_seeds_differ_by():
 def test_seeds_of_other_studies_and_of_the_study_itself_are_part_of_the_spread(repeated):  # noqa: F811
     numbers = {"walker": {"shortest": 97.0, "error": 2.0, "moves": 5.0}, "runner": {}}
     numbers |= {f"other_seed{k}": {"moves": 4.0 + k} for k in (1, 2)}
-    spreads = difference._spreads(repeated.results(), numbers)
+    results = repeated.results()
+    for k in (1, 2):
+        write_json(results.folder / "models" / f"other_seed{k}.json", {})
+    spreads = difference._spreads(results, numbers)
     of_walker = dict.fromkeys(["shortest", "nodes", "error", "admissible", "consistent"], 3)
     expected = {("walker", name): seeds for name, seeds in of_walker.items()} | {("other", "moves"): 2}
     assert {place: seeds for place, (seeds, _) in spreads.items()} == expected

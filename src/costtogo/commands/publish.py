@@ -22,7 +22,6 @@ from costtogo.commands import variants
 from costtogo.figures.drawing import write as draw
 from costtogo.files import read_csv, read_frame, remove_others, write_bytes, write_csv, write_text
 from costtogo.literature.reported import read_reported
-from costtogo.params.base import TrainingName
 from costtogo.params.study import Study
 from costtogo.report.figures import Figures, is_kept, is_whole
 from costtogo.report.overview import write_overview
@@ -141,7 +140,7 @@ def keep_for_others(results: StudyResults, out: Path) -> Path:
     gathered, target = variants.gather(results, named), folder.with_suffix(".json")
     kept = cards_kept(target) if target.exists() else {}
     cards = {place: _few(card, "inputs", "outputs") for place, card in results.stages.items()}
-    repeated = {TrainingName.of(place.split("/")[1]).variant for place in cards if TrainingName.of(place).seed}
+    repeated = {name.variant for model, name in results.trainings.items() if name.seed and f"models/{model}" in cards}
     once = {place for place in kept if place.split("/")[1] in repeated}  # kept before it was repeated with seeds
     rows = rows_of(folder)
     stay = [address for address in rows.told if whose(address)[0] not in cards.keys() | once]
@@ -162,9 +161,10 @@ def models_of_document(study: str, reported: Path) -> set[str]:
 
 def _for_others(results: StudyResults, named: set[str]) -> Iterator[tuple[str, pd.DataFrame]]:
     """The tables of FOR_OTHERS that there are, whole, of trainings that are not repeated, or are of the literature."""
+    gathered = variants.in_one_table(results, named)
     for place in results.stages:
         group, name = place.split("/")
-        for kind in FOR_OTHERS if not variants.is_variant(name, named) else ():
+        for kind in FOR_OTHERS if name not in gathered else ():
             first, table = kind.split("/")
             address = f"{TIMES}/{place}" if kind == f"{TIMES}/{group}" else f"{place}/{table}"
             path = results.folder / f"{address}.parquet"

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from costtogo.analysis.several_seeds import BASE, CELLS
-from costtogo.params.base import TrainingName
 from costtogo.tables.results import StudyResults
 from costtogo.tables.several_seeds import REPEATS
 
@@ -23,13 +22,12 @@ KEYS = {  # of a training in each table
 FOUND = ["instances", "solved_percent", "optimal_percent", "length", "nodes_expanded", "nodes_generated"]
 
 
-def is_variant(model: str, named: Collection[str]) -> bool:
-    """Whether a training is one of several seeds, and none by the recipe of a document, whose tables stand alone.
+def in_one_table(results: StudyResults, named: Collection[str]) -> set[str]:
+    """The trainings with several seeds, but those by the recipe of a document, each of which has tables of its own.
 
     named: the networks of the document that the study repeats.
     """
-    name, seed = TrainingName.of(model)
-    return bool(seed) and name not in named
+    return {model for model, name in results.trainings.items() if name.seed and name.variant not in named}
 
 
 def gather(results: StudyResults, named: Collection[str] = ()) -> dict[str, pd.DataFrame]:
@@ -44,7 +42,8 @@ def gather(results: StudyResults, named: Collection[str] = ()) -> dict[str, pd.D
     """
     finished = [place.split("/") for place in results.cards]
     audited, searched = ([name for group, name in finished if group == of] for of in ("audits", "searches"))
-    trained = [model for model in audited if is_variant(model, named)]
+    repeated = in_one_table(results, named)
+    trained = [model for model in audited if model in repeated]
     checkpoints = [_checkpoints(results, model) for model in trained]
     if trained and not any(model.startswith(BASE) for model in trained):
         return {REPEATS: pd.concat(checkpoints, ignore_index=True)}
@@ -56,7 +55,7 @@ def gather(results: StudyResults, named: Collection[str] = ()) -> dict[str, pd.D
 
 def _checkpoints(results: StudyResults, model: str) -> pd.DataFrame:
     """A row for each checkpoint of a model and scope of its audit: what the audit and the searches found."""
-    card, (variant, seed) = results.card(f"models/{model}"), TrainingName.of(model)
+    card, (variant, seed) = results.card(f"models/{model}"), results.trainings[model]
     kinds = results.frame(f"models/{model}/checkpoints")[["iteration", "kind", "validation_loss"]]
     frame = results.frame(f"audits/{model}/measures").drop(columns="model").merge(kinds, on="iteration")
     puzzle, metrics = card["parameters"]["training"]["puzzle"], card["metrics"]

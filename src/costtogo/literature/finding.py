@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import count, takewhile
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -156,23 +155,23 @@ def deciding(several: list[Finding], row: Row) -> Finding:
 
 def _of_seeds(results: StudyResults, row: Row) -> Finding | None:
     """The number of the row's training, or of all its seeds together, also where one of them represents the study."""
-    name, number = TrainingName.of(row.get("ours") or "")
-    if number and not row["listed"]:
-        asked = [(results.of_seed(seed), each) for seed, each in enumerate(trainings_of(results, name), start=1)]
+    model = row.get("ours") or ""
+    name = results.trainings.get(model, TrainingName(model))
+    if name.seed and not row["listed"]:
+        asked = [(results.of_seed(seed), each) for seed, each in trainings_of(results, name.variant).items()]
     else:
-        asked = [(results, each) for each in (trainings_of(results, row["ours"]) if name else [])]
+        asked = [(results, each) for each in trainings_of(results, model).values()]
     found = [_first(seen, row | {"ours": each}) for seen, each in asked] if asked else [_first(results, row)]
     found = [one for one in found if one is not None]
     is_same = row["kind"] in (FACT, SETTING) or any(one.fact or one.told for one in found)
     return found[0] if is_same and found else pooled(found)
 
 
-def trainings_of(results: StudyResults, model: str) -> list[str]:
-    """The trainings of a model: itself, or those with several seeds, name_seed1 and on; none where none has run."""
+def trainings_of(results: StudyResults, model: str) -> dict[int, str]:
+    """The trainings of a model that have run, by seed: itself, with the seed 0, or those with several seeds."""
     if results.has(f"models/{model}"):
-        return [model]
-    seeds = takewhile(lambda name: results.has(f"models/{name}"), (str(TrainingName(model, k)) for k in count(1)))
-    return list(seeds)
+        return {0: model}
+    return {seed: each for seed, each in results.seeds_of(model).items() if results.has(f"models/{each}")}
 
 
 def pooled(found: list[Finding]) -> Finding | None:

@@ -7,7 +7,6 @@ import pandas as pd
 from costtogo.literature.answers.audit import measure
 from costtogo.literature.answers.listed_searches import of_cells
 from costtogo.literature.finding import Finding, Row
-from costtogo.params.base import TrainingName
 from costtogo.tables.results import StudyResults
 from costtogo.tables.several_seeds import REPEATS, checkpoints_of_recipe
 
@@ -27,7 +26,7 @@ def with_other_seeds(results: StudyResults, row: Row) -> list[Finding]:
     for kept in results.kept_on(results.training(model)["puzzle"]):
         rows = checkpoints_of_recipe(results, kept, model)
         for number, of_seed in rows.groupby("seed") if len(rows) else ():
-            name = str(TrainingName(model, number))
+            name = kept.seeds_of(model)[number]
             of_own_seed = kept.training(name)["seed"] == results.training(model)["seed"]
             if not of_own_seed:  # else it is the same training, made again
                 found.append(_answered(kept, row | {"ours": name}, of_seed))

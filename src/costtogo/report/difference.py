@@ -16,7 +16,6 @@ from costtogo.files import flatten
 from costtogo.literature.claims import claims_judged
 from costtogo.literature.comparison import FOUND, PRIVATE
 from costtogo.literature.words import DECIDED, FACT, HELD, VERDICTS
-from costtogo.params.base import TrainingName
 from costtogo.report.write import chapters_of
 from costtogo.tables.results import StudyResults
 from costtogo.tables.several_seeds import of_seeds
@@ -66,10 +65,11 @@ def _numbers(left: StudyResults, right: StudyResults) -> pd.DataFrame:
     numbers = [headline_numbers(each) for each in (left, right)]
     spreads = _spreads(left, numbers[0]) | _spreads(right, numbers[1])
     keys = dict.fromkeys((model, name) for each in numbers for model, of in each.items() for name in of)
+    names = left.trainings | right.trainings
     found = []
     for model, name in keys:
         one, other = (each.get(model, {}).get(name, np.nan) for each in numbers)
-        seeds, apart = spreads.get((TrainingName.of(model).variant, name), (0, np.nan))
+        seeds, apart = spreads.get((names[model].variant, name), (0, np.nan))
         found.append([model, name, one, other, seeds, apart, _is(one, other, apart)])
     return pd.DataFrame(found, columns=NUMBERS)
 
@@ -86,7 +86,7 @@ def _spreads(results: StudyResults, numbers: dict[str, Any]) -> dict[tuple[str, 
     """By recipe and measure how many seeds there are, and what two of them differ by at most, as _apart says."""
     found: dict[tuple[str, str], list[float]] = {}
     for model, of_model in numbers.items():
-        name, seed = TrainingName.of(model)
+        name, seed = results.trainings[model]
         for measure, value in of_model.items() if seed else ():
             found.setdefault((name, measure), []).append(value)
     for model in (model for model in results.model_names if results.puzzles[results.model(model).puzzle].is_exhaustive):

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from costtogo.analysis import numbers
 from costtogo.cards import made_by
 from costtogo.files import flatten
-from costtogo.params.base import TrainingName
 from costtogo.report.markdown import code, key
 from costtogo.report.pages import ROOT
 from costtogo.report.render import render
@@ -71,10 +70,11 @@ def kept_text(kept: list[StudyResults]) -> str:
 
 def _measured(kept: StudyResults) -> list[list[str]]:
     """The measures of the audits and searches that were kept, without those of trainings with several seeds."""
+    repeated = {model for model, name in kept.trainings.items() if name.seed}
     return [
         [code(place), name, numbers.short(value), _commit(stage["timing"].get("commit", ""))]
         for place, stage in sorted(kept.cards.items())
-        if place.split("/")[0] in SHOWN and not TrainingName.of(place).seed
+        if place.split("/")[0] in SHOWN and place.split("/")[1] not in repeated
         for name, value in sorted(stage["metrics"].items())
     ]
 

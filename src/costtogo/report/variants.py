@@ -16,7 +16,6 @@ from costtogo.analysis.several_seeds import (
     longest,
     predictions,
 )
-from costtogo.params.base import TrainingName
 from costtogo.params.trainers import used_parameters
 from costtogo.puzzles import family
 from costtogo.report.markdown import cell_text, code, table
@@ -88,7 +87,7 @@ def _changes(kept: StudyResults, puzzle: str, rows: pd.DataFrame) -> list[list[s
     """What each variant changes, from the parameters themselves."""
 
     def parameters(variant: str) -> Values:
-        return used_parameters(kept.card(f"models/{TrainingName(variant, 1)}")["parameters"]["training"])
+        return used_parameters(kept.card(f"models/{kept.seeds_of(variant)[1]}")["parameters"]["training"])
 
     base, changes = parameters(BASE + puzzle), []
     for variant in in_order(rows["variant"], BASE + puzzle)[1:]:
@@ -175,7 +174,7 @@ def _spread(values: pd.Series, form: Format = amount) -> str:
 def _admissible(kept: StudyResults) -> pd.DataFrame:
     """The network less its largest overestimate, and what that costs; of repeated trainings the first seed."""
     rows = kept.frame("admissible").set_index(["model", "puzzle"])
-    rows = rows[[TrainingName.of(model).seed in (0, 1) for model, _ in rows.index]]
+    rows = rows[[kept.trainings[model].seed in (0, 1) for model, _ in rows.index]]
     network, exact, shifted = (rows[rows["heuristic"] == kind] for kind in ("network", "exact", "shifted"))
     return network.assign(
         overestimation_max=shifted["overestimation_max"],

@@ -286,8 +286,15 @@ class StudyResults:
 
     def _own_entries(self) -> dict[str, dict[str, Any]]:
         """The same from the files of the stages themselves."""
+        return {place: self._entry(place) for place in self._places}
+
+    @property
+    def _places(self) -> list[str]:
+        """The addresses of the stages that have left a card or a clock."""
+        if self.is_kept:
+            return [*self._entries]
         paths = [*self.folder.glob("*/*.json"), *(self.folder / TIMES).glob("*/*.json")]
-        return {place: self._entry(place) for place in (f"{path.parent.name}/{path.stem}" for path in paths)}
+        return [f"{path.parent.name}/{path.stem}" for path in paths]
 
     def _entry(self, address: str) -> dict[str, Any]:
         """The card of one stage; of the study's own results it alone is read, for other stages may be running."""
@@ -361,10 +368,22 @@ class StudyResults:
         """The model that is compared with the literature where one puzzle's states are sampled."""
         return self.with_seed(self.asked.headline or min(self.model_names))
 
+    @cached_property
+    def trainings(self) -> dict[str, TrainingName]:
+        """The variant and the seed of each training that the study asks for or that has run, by its name."""
+        ran = (place.partition("/")[2] for place in self._places if place.startswith("models/"))
+        asked = () if self.params is None else self.params.models
+        return {name: TrainingName.of(name) for name in (*asked, *ran)}
+
+    def seeds_of(self, variant: str) -> dict[int, str]:
+        """The trainings of a variant by seed, the first seed first: that of seed 0 alone if it was not repeated."""
+        found = {name.seed: model for model, name in self.trainings.items() if name.variant == variant}
+        return {seed: found[seed] for seed in sorted(found)}
+
     def with_seed(self, model: str) -> str:
         """The training of a model that has this view's seed; the model itself where it was trained with one seed."""
-        name = TrainingName.of(model)
-        return str(name._replace(seed=self.seed)) if name.seed and self.seed else model
+        name = self.trainings[model]
+        return self.seeds_of(name.variant)[self.seed] if name.seed and self.seed else model
 
     def headline_cell(self, puzzle: str) -> dict[str, Any]:
         """set, path_weight and batch_size of the search by which each model of a puzzle is compared."""

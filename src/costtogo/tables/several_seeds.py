@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from costtogo.analysis.several_seeds import compare
-from costtogo.params.base import TrainingName
 from costtogo.tables.results import StudyResults, alike
 
 REPEATS = "repeats"  # the table that such a study keeps (costtogo.commands.variants)
@@ -27,15 +26,15 @@ def seeds(results: StudyResults) -> pd.DataFrame:
     Columns COLUMNS: the mean with its 95 % interval, and that of the difference from the headline's variant, paired by
     seed. Without rows where no training has several seeds.
     """
-    base, _ = TrainingName.of(results.headline_model)
+    base = results.trainings[results.headline_model].variant
     return _one_under_the_other([_of_group(results, group, base) for group in results.asked.by_group], COLUMNS)
 
 
 def _of_group(results: StudyResults, group: str, base: str) -> pd.DataFrame:
     """The rows of the searches by one solver."""
     grid = results.of_each(results.model_names, f"{group}/{{}}/grid")
-    names = pd.DataFrame([TrainingName.of(model) for model in grid.get("model", [])], columns=["variant", "seed"])
-    grid = grid.reset_index(drop=True).assign(**names)
+    names = [results.trainings[model] for model in grid.get("model", [])]
+    grid = grid.reset_index(drop=True).assign(**pd.DataFrame(names, columns=["variant", "seed"]))
     if grid.empty or not (grid["seed"] > 0).any() or base not in set(grid["variant"]):
         return pd.DataFrame()
     (first, *_), frames = results.asked.by_group[group], []
@@ -77,9 +76,11 @@ def _chosen(results: StudyResults, kept: StudyResults, model: str) -> pd.DataFra
 
 def checkpoints_of_recipe(results: StudyResults, kept: StudyResults, model: str) -> pd.DataFrame:
     """What a kept study has of all seeds of a model; without rows where it has not trained it by the same recipe."""
-    again = kept.find_card(f"models/{TrainingName(model, 1)}").get("parameters", {}).get("training")
-    found = kept.find_frame(REPEATS)
-    if found is None or again is None or _without_seed(again) != _without_seed(results.training(model)):
+    found, first = kept.find_frame(REPEATS), kept.seeds_of(model).get(1)
+    if found is None or first is None:
+        return pd.DataFrame()
+    again = kept.card(f"models/{first}")["parameters"]["training"]
+    if _without_seed(again) != _without_seed(results.training(model)):
         return pd.DataFrame()
     return found[found["variant"] == model]
 

@@ -127,7 +127,7 @@ def search_model(stage: StageRun, protocol: Protocol, audit: Path, model: Path) 
     more = search_checkpoints(protocol, tables, points, {iteration: searches})
     more |= {"selection": selection, "admissible": search_admissible(protocol, heuristic, overestimate)}
     metrics = {"selected_iteration": iteration, "overestimation_max": overestimate, **agreement}
-    metrics |= headline(protocol, searches)
+    metrics |= headline_metrics(protocol, searches)
     if stage.out.name in protocol.asked.all_starts:
         with stage.part("all starts"):
             metrics |= search_all_starts(protocol, heuristic)
@@ -148,7 +148,7 @@ def search_baselines(protocol: Protocol) -> Found:
     floor, ceiling = exact(protocol.puzzle, protocol.distance), zero(protocol.puzzle)
     for name, heuristic, part in (("exact", floor, protocol), ("zero", ceiling, replace(protocol, sets=few))):
         parts.append(search_cells(part, name, heuristic, part.cells()))
-        metrics |= {f"{name}_{measure}": value for measure, value in headline(protocol, parts[-1]).items()}
+        metrics |= {f"{name}_{measure}": value for measure, value in headline_metrics(protocol, parts[-1]).items()}
     return Found(pd.concat(parts, ignore_index=True), metrics)
 
 
@@ -317,7 +317,7 @@ def summaries(searches: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {"grid": summarise(searches, CELL)[[*CELL, *SUMMARY]], "by_distance": by_distance[[*CELL, *AT_DISTANCE]]}
 
 
-def headline(protocol: Protocol, searches: pd.DataFrame) -> dict[str, float]:
+def headline_metrics(protocol: Protocol, searches: pd.DataFrame) -> dict[str, float]:
     """The numbers of the headline cell."""
     row = summarise(in_cell(searches, protocol.asked.headline)).iloc[0]
     return {measure: row[measure] for measure in HEADLINE}
