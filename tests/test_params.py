@@ -408,7 +408,7 @@ def test_a_search_from_every_state_names_a_model_of_its_puzzle(values):
         ({"puzzles": {"cube2": {"instances": {"far": {"kind": "start"}}}}}, "far: cube2 has no customary start"),
         ({"puzzles": {"hanoi_4": {"instances": {"start": {"disks": 9}}}}}, "start: hanoi_4 has no 9 disks"),
         ({"puzzles": {"cube2": {"local_vi": {"boards": 1, "sizes": [1]}}}}, "local_vi: cube2 has no tiles to slide"),
-        ({"puzzles": {"cube2": {"pattern_databases": {"a": "2-2"}}}}, "pattern_databases: cube2 has no tiles to slide"),
+        ({"puzzles": {"cube2": {"pattern_databases": {"a": "2-2"}}}}, "pattern_databases: there are none of cube2"),
         ({"puzzles": {"cube2": {"optima": {"sets": ["tests"]}}}}, "no instance set 'tests'; did you mean 'test'"),
         ({"puzzles": {"cube2": {"baselines": ["manhattan"]}}}, "there is no baseline 'manhattan'; there are none"),
     ],

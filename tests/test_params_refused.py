@@ -584,7 +584,16 @@ LIKE = {  # what the study is like, what it changes, and the sentence
         puzzle15(optima={"max_nodes": 3}),
         "optima.max_nodes: there is no key 'max_nodes'",
     ),
-    "tiles of a cube": ("cube3", cube3(pattern_databases={"x": "7-8"}), "cube3 has no tiles to slide"),
+    "tiles of a cube": (
+        "cube3",
+        cube3(pattern_databases={"x": "7-8"}),
+        f"^Parameter {OF_CUBE3}.pattern_databases.x: '7-8' is no pattern of cube3: write corners, or edges",
+    ),
+    "a table and patterns": (
+        "cube3",
+        cube3(pattern_databases={"x": "1 2"}, optima={"table": "small", "pattern_database": "x"}),
+        "optima: IDA. goes by a pattern_database or by a table; leave one out",
+    ),
     "a table of cosets for tiles": (
         "puzzle15",
         puzzle15(optima={"table": "small"}),
@@ -593,7 +602,7 @@ LIKE = {  # what the study is like, what it changes, and the sentence
     "optima of a cube by tiles": (
         "cube3",
         cube3(optima={"pattern_database": "7-8"}),
-        "optima.pattern_database is for sliding tiles, not for cube3; leave it out",
+        "optima.pattern_database must name one of pattern_databases, not '[^']*'; there are none",
     ),
     "optima of a set that is not there": (
         "cube3",

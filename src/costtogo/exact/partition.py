@@ -8,9 +8,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import perm
 
 import numpy as np
 
+from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.types import UserError
 
 Partition = tuple[tuple[int, ...], ...]
@@ -42,6 +44,17 @@ def parse_partition(side: int, text: str) -> Partition:
     partition = tuple(tuple(int(tile) for tile in pattern.split()) for pattern in listed.split("|"))
     check_partition(side, partition)
     return partition
+
+
+def parse(puzzle: SlidingTiles, text: str) -> Partition:
+    """parse_partition of the puzzle's board."""
+    return parse_partition(puzzle.side, text)
+
+
+def entries(puzzle: SlidingTiles, text: str) -> int:
+    """The values of all tables of a partition of the puzzle's tiles."""
+    tables = {image.table: len(image.tiles) for image in shared_tables(puzzle.side, parse(puzzle, text))}
+    return sum(perm(puzzle.cells, tiles) for tiles in tables.values())
 
 
 def check_partition(side: int, partition: Sequence[Sequence[int]]) -> None:

@@ -37,6 +37,7 @@ from costtogo.exact.partition import (
 )
 from costtogo.files import damaged, read_arrays, write_arrays
 from costtogo.memory import machine_memory
+from costtogo.puzzles.sliding import SlidingTiles
 from costtogo.types import UserError
 
 UNREACHED = 255
@@ -96,6 +97,12 @@ def build(side: int, partition: Partition | str, progress: Callable[[str], None]
             progress(f"Pattern {format_partition((tiles,))}: {starts[table + 1] - starts[table]:,} placings.")
         values[starts[table] : starts[table + 1]] = build_table(side, tiles)
     return PatternDatabase(side, partition, values)
+
+
+def database_of(puzzle: SlidingTiles, text: str, progress: Callable[[str], None]) -> PatternDatabase:
+    """build for a puzzle; what has to be compiled is compiled before the first line of progress."""
+    build(puzzle.side, tuple((tile,) for tile in range(1, puzzle.cells)))
+    return build(puzzle.side, text, progress)
 
 
 def _check_memory(side: int, partition: Partition, starts: list[int]) -> None:
@@ -306,3 +313,14 @@ def load(path: Path | str) -> PatternDatabase:
     except (KeyError, TypeError, ValueError, UserError) as error:
         raise damaged(path, error) from error
     return database
+
+
+def measures(database: PatternDatabase) -> dict[str, int]:
+    """What the card of a database says of it: patterns that are images of each other share a table."""
+    return {
+        "patterns": len(database.partition),
+        "tables": len(database.starts) - 1,
+        "largest_pattern": max(len(pattern) for pattern in database.partition),
+        "placings": len(database.values),
+        "most_moves": int(database.values.max()),
+    }

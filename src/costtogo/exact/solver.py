@@ -3,7 +3,7 @@
 by linear algebra over GF(2)         Lights Out
 by listing a level, else by A*       Sokoban
 by IDA*                              sliding tiles, over a pattern database
-by IDA*                              the 3×3×3 cube, over distances of its cosets
+by IDA*                              the 3×3×3 cube, over distances of its cosets or a pattern database
 by breadth-first search, both ends   all others, and sliding tiles without a pattern database
 """
 

@@ -180,6 +180,11 @@ class TileSumHeuristic:
     def __init__(self, puzzle: SlidingTiles, sums: TileSums):
         self.puzzle, self.sums = puzzle, sums
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the tables."""
+        return self.sums.values.nbytes + self.sums.lines.moves.nbytes
+
     def __call__(self, states: States) -> CostToGo:
         """Never above the true cost-to-go, float32 [N]."""
         found = np.empty(len(states), dtype=np.float32)

@@ -156,7 +156,8 @@ class OptimaParams(Kind):
     """Shortest solutions of the study's own instance sets.
 
     Of sliding tiles by IDA*, of Lights Out by linear algebra, of Sokoban by breadth-first search from the solved states
-    of each level, of others by breadth-first search from both ends; of the 3×3×3 also by IDA*, where it has a table.
+    of each level, of others by breadth-first search from both ends; of the 3×3×3 also by IDA*, where it has a table or
+    a pattern database.
     pattern_database: the name of that which IDA* goes by.  max_generated: nodes after which a search ends as unsolved.
     table: small or large, of distances, which IDA* of the 3×3×3 goes by; see docs/optimal.md.  seconds: after which a
     search ends as unsolved, with a lower bound; the only limit of IDA* over such a table.

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, SerializeAsAny, Tag
 
-from costtogo.exact.partition import parse_partition
 from costtogo.memory import refuse_unlisted
 from costtogo.params.audits import ExhaustiveAudit, LocalVi, SampledAudit
 from costtogo.params.base import Few, ModelName, Nodes, Params, Positive, Seed, SetName, StudyName, hint
@@ -37,7 +36,7 @@ from costtogo.params.searches import (
 )
 from costtogo.params.trainers import Model
 from costtogo.params.training import Architecture, ModelParams
-from costtogo.puzzles import family, files, find, make, modules
+from costtogo.puzzles import family, files, find, make, modules, partition_of
 from costtogo.puzzles.base import apply, is_listed
 from costtogo.types import UserError
 
@@ -100,8 +99,9 @@ class PuzzleParams(Params):
     asked goes by it.
     search: how networks are chosen and searched with where all are.  searches: grids of BWAS, beams and others.
     headline: the model that is compared with the literature; the first by name if left out.
-    pattern_databases: the partitions of the tiles by name, as exact.partition reads them: 7-8, or "1 2 3 6 | 4 5 7 8".
-    baselines: what else BWAS goes by on the grids of the networks: pattern databases and manhattan of sliding tiles,
+    pattern_databases: the partitions of the tiles by name, as exact.partition reads them: 7-8, or "1 2 3 6 | 4 5 7 8";
+    of the 3×3×3's pieces as exact.piece_patterns does: "corners | 1 2 3 4 5 6 | 7 8 9 10 11 12".
+    baselines: what else BWAS goes by on the grids of the networks: pattern databases, manhattan of sliding tiles,
     matching and zero of Sokoban.
     max_nodes: kept in memory by one search of beams or external instances, which ends there as unsolved.
     """
@@ -215,8 +215,13 @@ class PuzzleStudy(PuzzleParams):
 
     @property
     def is_sliding(self) -> bool:
-        """True for sliding tiles, of which there are pattern databases."""
+        """True for sliding tiles."""
         return family(self.puzzle) == "sliding"
+
+    @property
+    def has_patterns(self) -> bool:
+        """True if there are pattern databases of the puzzle."""
+        return find(self.puzzle)[0].partition is not None
 
     @property
     def exact_solver(self) -> str:
@@ -328,15 +333,15 @@ def _unsuited(asked: PuzzleStudy) -> Iterator[str]:
             yield f"searches: {search.words} on the set {search.set} wants a network that has {search.wants}"
     if asked.headline is not None and asked.headline not in asked.models:
         yield f"headline must name a model, not '{asked.headline}'; there are {', '.join(asked.models)}"
-    if asked.pattern_databases and not asked.is_sliding:
-        yield f"pattern_databases: {asked.puzzle} has no tiles to slide; leave them out"
+    if asked.pattern_databases and not asked.has_patterns:
+        yield f"pattern_databases: there are none of {asked.puzzle}; leave them out"
     if asked.two_phase and asked.puzzle != "cube3":
         yield f"two_phase: that solver is for cube3, not for {asked.puzzle}; leave it out"
     if asked.local_vi and not asked.is_sliding:
         yield f"local_vi: {asked.puzzle} has no tiles to slide; leave it out"
     for name, text in asked.pattern_databases.items():
         try:
-            parse_partition(puzzle.side, text)
+            partition_of(asked.puzzle).parse(puzzle, text)
         except UserError as error:
             yield f"pattern_databases.{name}: {error}"
     yield from _unsuited_solvers(asked)
@@ -372,14 +377,15 @@ def _unsuited_solvers(asked: PuzzleStudy) -> Iterator[str]:
     there = ", ".join(asked.pattern_databases) or "none"
     if asked.optima is not None:
         name = asked.optima.pattern_database
-        if asked.is_sliding and name not in asked.pattern_databases:
+        if (asked.is_sliding or name) and name not in asked.pattern_databases and asked.has_patterns:
             yield f"optima.pattern_database must name one of pattern_databases, not '{name}'; there are {there}"
-        if not asked.is_sliding and name is not None:
-            yield f"optima.pattern_database is for sliding tiles, not for {asked.puzzle}; leave it out"
+        if name is not None and not asked.has_patterns:
+            yield f"optima.pattern_database: there are none of {asked.puzzle}; leave it out"
         if asked.optima.table is not None and family(asked.puzzle) != "cube3":
             yield f"optima.table is for cube3, not for {asked.puzzle}; leave it out"
-    known = [*asked.pattern_databases, MANHATTAN] if asked.is_sliding else []
-    known = known if asked.one_goal else [MATCHING, ZERO]
+        if name is not None and asked.optima.table is not None:
+            yield "optima: IDA* goes by a pattern_database or by a table; leave one out"
+    known = [*asked.pattern_databases, *[MANHATTAN] * asked.is_sliding] if asked.one_goal else [MATCHING, ZERO]
     for name in asked.baselines:
         if name not in known:
             yield f"baselines: there is no baseline '{name}'; there are {', '.join(known) or 'none'}"

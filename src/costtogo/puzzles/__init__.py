@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from costtogo.puzzles import puzzle_files
@@ -36,6 +37,8 @@ class Family(NamedTuple):
     made: the module and the class or function in it that makes the puzzle from its numbers.
     bound: makes a lower bound of the distance that networks may be built on.
     database: makes a heuristic from the file of a pattern database, if the family has any.
+    partition: the module that reads which patterns these have, by parse and entries.
+    patterns: the module that builds them, by database_of, save and measures.
     local: solves the puzzle a few tiles at a time, where that is possible.
     levels: replaces the one goal where each state has its own: learning.sokoban.Levels.
     exact: makes the solver that proves its solutions shortest, see exact.solver.
@@ -60,6 +63,8 @@ class Family(NamedTuple):
     picture: tuple[str, str] | None = None
     exact_by: str = "breadth-first search from both ends"
     notation: str = "costtogo.notation.named"
+    partition: str | None = None
+    patterns: str | None = None
 
     def numbers(self, name: str) -> list[int] | None:
         """The numbers in the name of a puzzle; None if the puzzle is not of this family."""
@@ -72,14 +77,17 @@ FAMILIES = (
     Family("cube2", "cube2", "cube2", "2×2×2 cube", "cube", ("costtogo.puzzles.cube", "Cube2"),
            notation="costtogo.notation.cubes"),
     Family("cube3", "cube3", "cube3", "3×3×3 cube", "cube", ("costtogo.puzzles.cube3", "Cube3"),
-           exact=("costtogo.search.optimal", "exact_search"), notation="costtogo.notation.cubes"),
+           database=("costtogo.heuristics.piece_patterns", "read_database"),
+           exact=("costtogo.search.cube_ida", "exact_search"), notation="costtogo.notation.cubes",
+           partition="costtogo.exact.piece_patterns", patterns="costtogo.exact.piece_patterns"),
     Family("hanoi", "hanoi_7", "hanoi_<disks>, hanoi_<disks>_<pegs>", "Towers of Hanoi H({}, {})", "tower",
            ("costtogo.puzzles.hanoi", "Hanoi"), notation="costtogo.notation.towers"),
     Family("sliding", "puzzle15", "puzzle8, 15, 24, 35 and 48", "{}-puzzle", "board",
            ("costtogo.puzzles.sliding", "tiles"), ("costtogo.heuristics.manhattan", "with_conflicts"),
            ("costtogo.heuristics.pattern_database", "read_database"),
            ("costtogo.learning.local_vi", "local_search"), r"puzzle(8|15|24|35|48)",
-           exact=("costtogo.search.ida_star", "exact_search"), notation="costtogo.notation.tiles"),
+           exact=("costtogo.search.ida_star", "exact_search"), notation="costtogo.notation.tiles",
+           partition="costtogo.exact.partition", patterns="costtogo.exact.pattern_database"),
     Family("lights_out", "lights_out_7", "lights_out_<side>", "Lights Out, {0} × {0}", "board",
            ("costtogo.puzzles.lights_out", "LightsOut"),
            exact=("costtogo.exact.lights_out", "exact_search"), exact_by="linear algebra",
@@ -156,6 +164,16 @@ def made(place: tuple[str, str]) -> Callable[..., Any]:
     """The maker with this name in this module, imported only now: so other puzzles do not depend on the module."""
     module, maker = place
     return getattr(import_module(module), maker)
+
+
+def partition_of(name: str) -> ModuleType:
+    """The module that reads which patterns the pattern databases of a puzzle have."""
+    return import_module(find(name)[0].partition)
+
+
+def patterns_of(name: str) -> ModuleType:
+    """The module that builds the pattern databases of a puzzle."""
+    return import_module(find(name)[0].patterns)
 
 
 def levels_of(puzzle: "Puzzle") -> Any:

@@ -112,7 +112,7 @@ def exact_search(puzzle: Puzzle, setting: Setting, patient: bool = True, shorter
         raise UserError(f"Only the solver exact of cube3 has --metric and --table: leave them out of {puzzle.name}.")
     if is_tabled(puzzle):
         return descent_of(puzzle).solve
-    database = partial(find_database, puzzle, patient or puzzle.side <= QUICKLY_BUILT)
+    database = None if own else partial(find_database, puzzle, patient or puzzle.side <= QUICKLY_BUILT)
     means = Means(partial(find_nearby, puzzle), database, half_turns=half_turns, max_nodes=setting.max_nodes)
     waits = patient and (half_turns or setting.table or setting.effort >= SOON)
     if own and (waits or _kept_cosets(puzzle, half_turns)):

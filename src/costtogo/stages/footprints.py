@@ -14,7 +14,6 @@ import pandas as pd
 
 from costtogo.files import read_tensors
 from costtogo.heuristics.children import child_costs
-from costtogo.heuristics.tile_sums import TileSumHeuristic
 from costtogo.learning.instances import draw_walk_ends
 from costtogo.progress import say
 from costtogo.puzzles import levels_of
@@ -65,9 +64,7 @@ def network_bytes(model: Path) -> int:
 
 def table_bytes(heuristic) -> int:
     """Bytes of the tables that are looked up; 0 where there are none, or only those of the level searched."""
-    if not isinstance(heuristic, TileSumHeuristic):
-        return 0
-    return heuristic.sums.values.nbytes + heuristic.sums.lines.moves.nbytes
+    return getattr(heuristic, "nbytes", 0)
 
 
 def speeds(puzzle: Puzzle, heuristic, states: States) -> list[dict]:

@@ -12,11 +12,10 @@ from costtogo.analysis.intervals import mean_interval
 from costtogo.analysis.several_seeds import CELLS
 from costtogo.analysis.solutions import mirrored_shares, triplet_shares
 from costtogo.analysis.suboptimality import summarise
-from costtogo.exact.partition import parse_partition
 from costtogo.files import read_csv
 from costtogo.params.instances import MirroredInstances, PrefixInstances
 from costtogo.params.searches import BeamParams
-from costtogo.puzzles import make, noun
+from costtogo.puzzles import make, noun, partition_of
 from costtogo.tables.results import StudyResults, alike
 
 RELEASED = "deepcubea_released.csv"  # in data/reported
@@ -157,7 +156,7 @@ def pattern_databases(results: StudyResults) -> pd.DataFrame:
     rows = []
     for name, text in results.asked.pattern_databases.items():
         if results.has(f"pattern_databases/{name}"):
-            patterns = parse_partition(make(results.puzzle).side, text)
+            patterns = partition_of(results.puzzle).parse(make(results.puzzle), text)
             tiles = "; ".join(" ".join(map(str, pattern)) for pattern in patterns)
             rows.append({"database": name, "tiles": tiles, **results.card(f"pattern_databases/{name}")["metrics"]})
     return pd.DataFrame(rows)
@@ -223,10 +222,10 @@ def compared(results: StudyResults) -> pd.DataFrame:
 
 def ida_star(results: StudyResults, name: str, found: pd.DataFrame) -> list[dict]:
     """The row of IDA* on a set, if it was searched; found: as heuristics returns it, for the bytes."""
-    exact, database = exact_solutions(results), results.asked.optima and results.asked.optima.pattern_database
-    if exact is None or database is None:
+    exact, asked = exact_solutions(results), results.asked.optima
+    if exact is None or (asked.pattern_database is None and asked.table is None):
         return []
-    rows = exact[exact["set"] == name]
+    rows, database = exact[exact["set"] == name], asked.pattern_database or f"{asked.table} table"
     lengths = rows["distance"].where(rows["solved"])
     searched = rows[["solved", "nodes_expanded", "nodes_generated"]].assign(cost=lengths, distance=lengths)
     measured = summarise(searched).drop(columns=["optimal_low", "optimal_high"])

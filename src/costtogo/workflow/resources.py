@@ -7,12 +7,11 @@ training continues from its resume point.
 
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil, isqrt, perm
+from math import ceil
 from typing import Any
 
-from costtogo.exact.partition import parse_partition, shared_tables
 from costtogo.memory import OF_AUDIT
-from costtogo.puzzles import make
+from costtogo.puzzles import make, partition_of
 from costtogo.puzzles.base import Puzzle, is_listed
 from costtogo.workflow.stages import Stage
 
@@ -85,10 +84,7 @@ def _is_exhaustive(stage: Stage) -> bool:
 def _databases(puzzle: Puzzle, stage: Stage) -> float:
     """Megabytes of the pattern databases that a stage makes or reads."""
     partitions = [each.parameters["partition"] for each in (stage, *stage.needs) if "partition" in each.parameters]
-    side = isqrt(puzzle.cells)
-    read = [shared_tables(side, parse_partition(side, text)) for text in partitions]
-    shared = [{image.table: len(image.tiles) for image in images} for images in read]
-    return sum(perm(puzzle.cells, tiles) for tables in shared for tiles in tables.values()) * OF_ENTRY / MEGABYTE
+    return sum(partition_of(puzzle.name).entries(puzzle, text) for text in partitions) * OF_ENTRY / MEGABYTE
 
 
 def _network(puzzle: Puzzle, training: dict[str, Any]) -> float:

@@ -3,8 +3,8 @@
 The instances of results/<study>/instances/<puzzle>.parquet in the same columns, their distance filled in where a
 shortest solution was found: of sliding tiles by IDA* over a pattern database, of Lights Out by linear algebra, of
 Sokoban by listing the level, of others by breadth-first search from both ends, of the 3×3×3 also by IDA* over a table
-of distances. Of an unsolved one its lower bound is a fact. What searches from instances reads this
-file in place of the other.
+of distances or a pattern database. Of an unsolved one its lower bound is a fact. What searches from instances reads
+this file in place of the other.
 """
 
 from dataclasses import replace
@@ -30,7 +30,7 @@ COLUMNS = ["distance", "solved", "lower_bound", "nodes_expanded", "nodes_generat
 NOT_SEARCHED = {
     "cost": np.inf, "solved": False, "lower_bound": 0.0, "nodes_expanded": 0, "nodes_generated": 0, "solution": ""
 }  # fmt: skip
-NEAR = 13  # moves of the first search over a table of distances, which is over soon
+NEAR, NEAR_TABLE = 8, 13  # moves of the first search, which is over soon; of one that is to need a table of distances
 MEASURES = ("solved_percent", "length", "nodes_generated")
 
 
@@ -39,7 +39,7 @@ def run(params: Path, out: Path, instances: Path, database: Path | None = None) 
     stage = StageRun("optima", __name__, params, out, [instances, database])
     puzzle, optima = stage.puzzle, OptimaParams(**stage.parameters["optima"])
     search = exact_search(puzzle, optima, database)
-    warm_up(puzzle, search, *[NEAR] * (optima.table is not None))
+    warm_up(puzzle, search, NEAR if optima.table is None else NEAR_TABLE)
     frames = []
     for name, (asked, starts) in read_sets(puzzle, instances).items():
         if not optima.asks_for(name):
