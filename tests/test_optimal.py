@@ -16,6 +16,7 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, random_walks, solves
 from costtogo.search.optimal import OptimalSearch
 from costtogo.solving.cache import kept_bytes
+from costtogo.stages.search import optima
 
 CUBE = make("cube3")
 METRICS = pytest.mark.parametrize("half_turns", [False, True], ids=["qtm", "htm"])
@@ -238,3 +239,19 @@ def test_on_a_full_disk_the_bytes_are_used_and_not_kept(tmp_path):
     told, says = making(tmp_path, "0", "50000").communicate(timeout=60)
     assert int(told) > 0 and "is used and not kept" in says and "Traceback" not in says
     assert sorted(path.name for path in tmp_path.iterdir()) == [".table.lock", "made"]
+
+
+def test_a_guide_of_a_study_s_own_network_finds_solutions_while_there_is_time(monkeypatch):
+    nearby = nearby_table(CUBE, 4)
+
+    class Distances:
+        by_action = True
+
+        def children(self, states):
+            distance = nearby.of_children(states).astype(np.float32)
+            return np.minimum(distance, 5)
+
+    monkeypatch.setattr(optima, "GUIDING", 1)
+    guide, start = optima.guide_of(CUBE, Distances(), nearby), walks(1, 6)[0]
+    found = guide(start, 10)
+    assert (apply(CUBE, start, found) == CUBE.goal).all() and guide(start, 1.5) is None

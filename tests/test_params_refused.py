@@ -599,6 +599,12 @@ LIKE = {  # what the study is like, what it changes, and the sentence
         puzzle15(optima={"table": "small"}),
         f"^Parameter {OF_15}.optima.table is for cube3, not for puzzle15; leave it out",
     ),
+    "a guide that is no model": (
+        "cube3",
+        cube3(optima={"table": "small", "guide": "wolks"}),
+        "optima.guide must name a model, and there must be a table: not 'wolks'; did you mean 'walks'",
+    ),
+    "a guide without a table": ("cube3", cube3(optima={"guide": "walks"}), "optima.guide .* there must be a table"),
     "optima of a cube by tiles": (
         "cube3",
         cube3(optima={"pattern_database": "7-8"}),

@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import numpy as np
+
+from costtogo.exact.partition import parse_partition
 from costtogo.exact.pattern_database import PatternDatabase, load
 from costtogo.heuristics.tile_sums import TileSumHeuristic, tile_sums
 from costtogo.puzzles.sliding import SlidingTiles
@@ -19,6 +22,11 @@ class PatternDatabaseHeuristic(TileSumHeuristic):
         if database.side != puzzle.side:
             raise UserError(f"The pattern database is one of boards of side {database.side}, not of {puzzle.name}.")
         super().__init__(puzzle, tile_sums(database, reflected))
+
+
+def of_values(puzzle: SlidingTiles, text: str, values: np.ndarray) -> PatternDatabaseHeuristic:
+    """The same from a partition's text and its values."""
+    return PatternDatabaseHeuristic(puzzle, PatternDatabase(puzzle.side, parse_partition(puzzle.side, text), values))
 
 
 def read_database(puzzle: SlidingTiles, path: Path) -> PatternDatabaseHeuristic:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from costtogo.compiled import njit
-from costtogo.exact.piece_patterns import PieceDatabase, load, value_of
+from costtogo.exact.piece_patterns import PieceDatabase, load, parse, value_of
 from costtogo.puzzles.cube3 import Cube3
 from costtogo.types import CostToGo, States
 
@@ -46,6 +46,11 @@ class PieceHeuristic:
         """The same for each child, float32 [N, A]."""
         children, legal = self.puzzle.expand(states)
         return self(children.reshape(-1, self.puzzle.cells)).reshape(legal.shape)
+
+
+def of_values(puzzle: Cube3, text: str, values: np.ndarray) -> PieceHeuristic:
+    """The heuristic of a partition's text and its values."""
+    return PieceHeuristic(puzzle, PieceDatabase(puzzle, parse(puzzle, text), values))
 
 
 def read_database(puzzle: Cube3, path: Path) -> PieceHeuristic:

@@ -160,7 +160,9 @@ class OptimaParams(Kind):
     a pattern database.
     pattern_database: the name of that which IDA* goes by.  max_generated: nodes after which a search ends as unsolved.
     table: small or large, of distances, which IDA* of the 3×3×3 goes by; see docs/optimal.md.  seconds: after which a
-    search ends as unsolved, with a lower bound; the only limit of IDA* over such a table.
+    search ends as unsolved, with a lower bound; the only limit of IDA* over such a table.  guide: the model whose
+    network is asked for a solution before a search over the table that takes long: the proof ends where it begins if
+    the solution is as short as the next bound.
     around: moves from the goal of the states that breadth-first search is to meet.
     sets: those that are solved; all where none is named.
     """
@@ -171,6 +173,7 @@ class OptimaParams(Kind):
     max_generated: Nodes = 1_000_000_000
     table: Later[Literal["small", "large"] | None] = None
     seconds: Later[Amount | None] = None
+    guide: Later[str | None] = None
 
     def asks_for(self, name: str) -> bool:
         """Whether an instance set is solved."""

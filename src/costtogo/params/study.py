@@ -385,6 +385,8 @@ def _unsuited_solvers(asked: PuzzleStudy) -> Iterator[str]:
             yield f"optima.table is for cube3, not for {asked.puzzle}; leave it out"
         if name is not None and asked.optima.table is not None:
             yield "optima: IDA* goes by a pattern_database or by a table; leave one out"
+        if (guide := asked.optima.guide) is not None and (asked.optima.table is None or guide not in asked.models):
+            yield f"optima.guide must name a model, and there must be a table: not '{guide}'{hint(guide, asked.models)}"
     known = [*asked.pattern_databases, *[MANHATTAN] * asked.is_sliding] if asked.one_goal else [MATCHING, ZERO]
     for name in asked.baselines:
         if name not in known:

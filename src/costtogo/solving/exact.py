@@ -6,6 +6,7 @@ puzzle's family (exact.solver), over the tables and pattern databases of the use
 
 import hashlib
 import os
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,7 +27,7 @@ from costtogo.exact.solver import ExactSearch, Means, exact_solver
 from costtogo.files import FileError, digest, read_json
 from costtogo.progress import say
 from costtogo.puzzles import files as files_of
-from costtogo.puzzles import find, made
+from costtogo.puzzles import find, made, patterns_of
 from costtogo.puzzles.base import ListedPuzzle, Puzzle, is_listed
 from costtogo.solve_options import Setting
 from costtogo.solving.cache import cached, folder, kept_bytes
@@ -34,7 +35,15 @@ from costtogo.types import CostToGo, Heuristic, States, UserError
 
 NEARBY_STATES = 250_000  # of a table around the goal made for one command, about: a second's work
 NEARBY_WORK = 54 * 12 * NEARBY_STATES  # the cells of all their children, by which larger puzzles have fewer states
-SMALL = {3: "4-4", 4: "5-5-5", 5: "4-5-5-5-5", 6: "4-4-4-4-4-4-4-4-3", 7: "3-3-3-3-3-3-3-3-3-3-3-3-3-3-3-3"}  # by side
+SMALL = {  # the patterns of a database that is built in a moment
+    "puzzle8": "4-4",
+    "puzzle15": "5-5-5",
+    "puzzle24": "4-5-5-5-5",
+    "puzzle35": "4-4-4-4-4-4-4-4-3",
+    "puzzle48": "3-3-3-3-3-3-3-3-3-3-3-3-3-3-3-3",
+    "cube3": "corners | 1 2 3 4 5 6 | 7 8 9 10 11 12",
+}
+SLOWLY_SOLVED = ("puzzle24", "puzzle35", "puzzle48")  # by it
 SMALL_LEVEL = 4_000_000  # states of a level that is listed before any search: less than a second's work
 MOST_LISTED = 1 << 26  # states of a table made for one command: 64 MB, and five times that while it is made
 QUICKLY_BUILT = 4  # side of the largest board whose small pattern database is built in a moment
@@ -253,19 +262,16 @@ def find_database(puzzle: Puzzle, build: bool = True) -> Heuristic:
 @lru_cache(maxsize=1)
 def _small_database(puzzle: Puzzle, study: Path) -> Heuristic:
     """A pattern database that is built in seconds and kept in the cache."""
-    from costtogo.exact.partition import parse_partition
-    from costtogo.exact.pattern_database import PatternDatabase, build
-    from costtogo.heuristics.pattern_database import PatternDatabaseHeuristic
-
-    side, name = puzzle.side, SMALL[puzzle.side]
+    text, (module, _) = SMALL[puzzle.name], find(puzzle.name)[0].database
 
     def make() -> dict[str, np.ndarray]:
-        if side > QUICKLY_BUILT:
+        if puzzle.name in SLOWLY_SOLVED:
             say(
-                f"There is no pattern database of {puzzle.name} in {study}: a small one, {name}, is built now, and "
+                f"There is no pattern database of {puzzle.name} in {study}: a small one, {text}, is built now, and "
                 f"searches take longer; snakemake --cores all {puzzle.name} builds the study's."
             )
-        return {"values": build(side, name).values}
+        return {"values": patterns_of(puzzle.name).database_of(puzzle, text, say).values}
 
-    values = cached(f"database_{name}", puzzle, partial(hash_states, puzzle), make)["values"]
-    return PatternDatabaseHeuristic(puzzle, PatternDatabase(side, parse_partition(side, name), values))
+    what = "database_" + re.sub(r"\W+", "-", text)
+    values = cached(what, puzzle, partial(hash_states, puzzle), make)["values"]
+    return made((module, "of_values"))(puzzle, text, values)

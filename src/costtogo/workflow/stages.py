@@ -217,19 +217,21 @@ class _Table:
                 f"instances/{puzzle}", "instances", f"Drawing the instance sets of {puzzle}.", [table], more=spread
             )
         sets = ("instances", f"instances/{puzzle}")
+        for name in sorted(asked.models, key=lambda name: len(asked.lineage(name))):
+            start = asked.models[name].starts_from
+            reads = [table] if start is None else [table, ("start", f"models/{start}")]
+            levels = tuple(map(str, level_files(asked.models[name])))
+            self.add(f"models/{name}", "train", f"Training {name}.", reads, TRAINED, files=levels, priority=10)
         if asked.optima is not None:
+            guide = asked.optima.guide
             reads = [sets, *_database(asked, asked.optima.pattern_database)]
+            reads += [] if guide is None else [table, ("model", f"models/{guide}")]
             message = f"Solving the instance sets of {puzzle} exactly."
             self.add(f"optima/{puzzle}", "search.optima", message, reads, clock=True)
             sets = ("instances", f"optima/{puzzle}")
         if asked.two_phase is not None:
             message = f"Solving {puzzle} by the two-phase solver."
             self.add(f"two_phase/{puzzle}", "search.two_phase", message, [sets], BY_CELL, clock=True)
-        for name in sorted(asked.models, key=lambda name: len(asked.lineage(name))):
-            start = asked.models[name].starts_from
-            reads = [table] if start is None else [table, ("start", f"models/{start}")]
-            levels = tuple(map(str, level_files(asked.models[name])))
-            self.add(f"models/{name}", "train", f"Training {name}.", reads, TRAINED, files=levels, priority=10)
         for name in asked.models:
             self.add_model(asked, name, table, sets)
         self.add_baselines(asked, table, sets)

@@ -16,29 +16,46 @@ import pandas as pd
 
 from costtogo.analysis.suboptimality import summarise
 from costtogo.exact.cosets import Cosets, build
-from costtogo.exact.nearby import nearby_table
-from costtogo.exact.solver import ExactSearch, Means, exact_solver
+from costtogo.exact.nearby import Ends, nearby_table
+from costtogo.exact.solver import ExactSearch, Guide, Means, exact_solver
 from costtogo.params.searches import OptimaParams
 from costtogo.progress import say
 from costtogo.puzzles.base import Puzzle
+from costtogo.search import anytime
 from costtogo.search.replayed import warm_up
-from costtogo.stages.search.loading import load_heuristic, read_sets
+from costtogo.stages.search.loading import index_of, load_heuristic, load_network, read_sets
 from costtogo.stages.search.running import describe, metrics_of, refuse, run_alone
 from costtogo.stages.stage_run import StageRun
+from costtogo.stages.tables import read_nearby
+from costtogo.types import Heuristic, States
 
 COLUMNS = ["distance", "solved", "lower_bound", "nodes_expanded", "nodes_generated", "solution"]
 NOT_SEARCHED = {
     "cost": np.inf, "solved": False, "lower_bound": 0.0, "nodes_expanded": 0, "nodes_generated": 0, "solution": ""
 }  # fmt: skip
 NEAR, NEAR_TABLE = 8, 13  # moves of the first search, which is over soon; of one that is to need a table of distances
+GUIDING = 8  # seconds of a network's search for a solution
+MOST_NODES = 10_000_000  # that it keeps
 MEASURES = ("solved_percent", "length", "nodes_generated")
 
 
-def run(params: Path, out: Path, instances: Path, database: Path | None = None) -> None:
-    """Solve the instances asked for; database: the file that IDA* goes by, if it does.  out ends in .parquet."""
-    stage = StageRun("optima", __name__, params, out, [instances, database])
+def run(
+    params: Path,
+    out: Path,
+    instances: Path,
+    database: Path | None = None,
+    table: Path | None = None,
+    model: Path | None = None,
+) -> None:
+    """Solve the instances asked for; out ends in .parquet.
+
+    database: the file that IDA* goes by, if it does.  table, model: of the guide, if there is one.
+    """
+    read = [instances, database, table, model and index_of(model)]
+    stage = StageRun("optima", __name__, params, out, read)
     puzzle, optima = stage.puzzle, OptimaParams(**stage.parameters["optima"])
-    search = exact_search(puzzle, optima, database)
+    guide = None if model is None else guide_of(puzzle, load_network(model, stage.device), read_nearby(table, puzzle))
+    search = exact_search(puzzle, optima, database, guide)
     warm_up(puzzle, search, NEAR if optima.table is None else NEAR_TABLE)
     frames = []
     for name, (asked, starts) in read_sets(puzzle, instances).items():
@@ -58,7 +75,19 @@ def run(params: Path, out: Path, instances: Path, database: Path | None = None) 
     stage.finish_tables({"": found[columns]}, metrics, searched[["set", "instance", "seconds"]])
 
 
-def exact_search(puzzle: Puzzle, asked: OptimaParams, database: Path | None) -> ExactSearch:
+def guide_of(puzzle: Puzzle, network: Heuristic, nearby: Ends) -> Guide:
+    """The solutions that a network finds by beams."""
+
+    def solution(start: States, seconds: float) -> list[int] | None:
+        if seconds < 2 * GUIDING:
+            return None
+        found = anytime.solve(puzzle, network, start[None], seconds=GUIDING, max_nodes=MOST_NODES, nearby=nearby)
+        return found.solutions[0].tolist() if found.solved[0] else None
+
+    return solution
+
+
+def exact_search(puzzle: Puzzle, asked: OptimaParams, database: Path | None, guide: Guide | None) -> ExactSearch:
     """The exact solver of the puzzle, with what the parameters ask for."""
     name = asked.pattern_database
     heuristic = None if name is None else partial(load_heuristic, puzzle, name, database)
@@ -70,5 +99,5 @@ def exact_search(puzzle: Puzzle, asked: OptimaParams, database: Path | None) -> 
         coordinates = Cosets(puzzle, half_turns=False, arranged=asked.table == "large")
         say(f"The {asked.table} table of the distances of {puzzle.name}'s cosets is made.")
         known = coordinates, build(coordinates)
-        means = replace(means, cosets=lambda: known)
+        means = replace(means, cosets=lambda: known, guide=guide)
     return exact_solver(puzzle, means)
