@@ -457,6 +457,8 @@ def test_what_finds_optima_runs_through_the_exact_solver_of_its_puzzle(puzzle, s
     asked = {"puzzle": puzzle, "optima": {}}
     assert solver in sources.code_of("costtogo.stages.search.optima", modules_of(asked))
     assert solver not in sources.code_of("costtogo.stages.search.grids", modules_of({"puzzle": puzzle}))
+    guided = {"puzzle": "cube3", "optima": {"guide": "walks"}}
+    assert "search/beam.py" in sources.code_of("costtogo.stages.search.optima", modules_of(guided))
 
 
 @pytest.fixture

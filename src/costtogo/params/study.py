@@ -20,6 +20,7 @@ from costtogo.params.instances import (
 )
 from costtogo.params.reading import shown
 from costtogo.params.searches import (
+    GUIDE,
     MANHATTAN,
     MATCHING,
     ZERO,
@@ -443,10 +444,13 @@ def files_of(parameters: dict[str, Any]) -> list[Path]:
 
 def modules_of(parameters: dict[str, Any]) -> list[str]:
     """The modules that a stage imports by the names in its slice: of its puzzles, with their exact solvers if it finds
-    optima, of the trainer if it trains, and of the engine if it may compute elsewhere than on the processor."""
+    optima, of the trainer if it trains, of the beams of a guide, and of the engine if it may compute elsewhere than on
+    the processor."""
     trainer = parameters.get("training", {}).get("trainer", "davi")
     exactly = not {"optima", "external"}.isdisjoint(parameters)
     found = [module for puzzle in puzzles_of(parameters) for module in modules(puzzle, exactly)]
     if parameters.get("device", "cpu") != "cpu":
         found.append("costtogo.engines.device")
+    if parameters.get("optima", {}).get("guide"):
+        found.append(GUIDE[0])
     return [*found, f"costtogo.learning.{trainer}"] if "training" in parameters else found

@@ -18,10 +18,10 @@ from costtogo.analysis.suboptimality import summarise
 from costtogo.exact.cosets import Cosets, build
 from costtogo.exact.nearby import Ends, nearby_table
 from costtogo.exact.solver import ExactSearch, Guide, Means, exact_solver
-from costtogo.params.searches import OptimaParams
+from costtogo.params.searches import GUIDE, OptimaParams
 from costtogo.progress import say
+from costtogo.puzzles import made
 from costtogo.puzzles.base import Puzzle
-from costtogo.search import anytime
 from costtogo.search.replayed import warm_up
 from costtogo.stages.search.loading import index_of, load_heuristic, load_network, read_sets
 from costtogo.stages.search.running import describe, metrics_of, refuse, run_alone
@@ -81,7 +81,7 @@ def guide_of(puzzle: Puzzle, network: Heuristic, nearby: Ends) -> Guide:
     def solution(start: States, seconds: float) -> list[int] | None:
         if seconds < 2 * GUIDING:
             return None
-        found = anytime.solve(puzzle, network, start[None], seconds=GUIDING, max_nodes=MOST_NODES, nearby=nearby)
+        found = made(GUIDE)(puzzle, network, start[None], seconds=GUIDING, max_nodes=MOST_NODES, nearby=nearby)
         return found.solutions[0].tolist() if found.solved[0] else None
 
     return solution
