@@ -7,7 +7,7 @@ from synthetic_study import study_of, write_results
 
 from costtogo.commands import estimate
 from costtogo.files import read_csv, write_csv
-from costtogo.literature.estimates import not_run
+from costtogo.literature.estimates import not_run, price_of_undecided
 from costtogo.params.loading import load
 from costtogo.params.slices import slices
 from costtogo.report.write import write
@@ -82,3 +82,17 @@ def test_the_report_tells_of_exact_recipes_that_have_not_been_run_alone(tmp_path
     assert heading not in before and heading in after
     told = after.partition(heading)[2]
     assert "| `DNN_reduced_0` |" in told and "`DNN_0`" not in told
+
+
+def test_every_number_that_cannot_be_told_has_something_that_would_decide_it():
+    results = StudyResults.to_write_again("default")
+    rows = pd.read_csv("reports/published/default/reported_vs_reproduced.csv")
+    price = price_of_undecided(results, rows).set_index("model")
+    told = rows[rows["verdict"].eq("cannot tell") & rows["source"].eq("thesis") & rows["kind"].ne("fact")]
+    assert len(price) and price["undecided"].to_dict() == told["model"].value_counts().to_dict()
+    assert (price["hours"] > 0).all()
+    exact, compact = price[price["recipe"] == "exact"], price[price["recipe"] == "compact"]
+    assert set(compact["decides"]) <= {"the exact recipe", "more seeds"}
+    few = exact[exact["seeds"] < 5]
+    assert (few["decides"] == [f"{5 - seeds} seeds more" for seeds in few["seeds"]]).all()
+    assert price_of_undecided(results, rows[rows["verdict"] != "cannot tell"]).empty

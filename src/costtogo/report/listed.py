@@ -14,7 +14,7 @@ from costtogo.literature.answers.puzzle import listings
 from costtogo.literature.answers.sampled_searches import trees_in_short
 from costtogo.literature.comparison import compare_all
 from costtogo.literature.counterparts import THESIS
-from costtogo.literature.estimates import not_run, thresholds_of_exact
+from costtogo.literature.estimates import not_run, price_of_undecided, thresholds_of_exact
 from costtogo.literature.reported import DOCUMENTS
 from costtogo.puzzles import family, make, title
 from costtogo.report import sampled
@@ -152,7 +152,8 @@ def literature(results: StudyResults, comparison: pd.DataFrame) -> str:
 def differences(results: StudyResults, comparison: pd.DataFrame) -> str:
     """Where ours is worse than the literature, and its slips."""
     thesis = comparison["source"] == THESIS
-    parts = [repeated_differences(comparison[thesis], listings(results)) if thesis.any() else ""]
+    price = price_of_undecided(results, comparison)
+    parts = [repeated_differences(comparison[thesis], listings(results), price) if thesis.any() else ""]
     parts.append(documents_differences(comparison[~thesis], _others(comparison)))
     return "\n".join(filter(None, parts))
 
