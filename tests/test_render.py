@@ -17,7 +17,7 @@ from costtogo.workflow.graph import names_of
 ROOT = Path(__file__).parents[1]
 TEMPLATES = sorted(environment().list_templates())
 NUMBERS = (  # of documents and of their machines, in names of methods, bounds of a definition
-    r"(Tardón Rubio|Hanan|thesis,|thesis|report,|Theorems?|Algorithm|figure|tables?) \(?\d[\d.]*( (to|and) \d)?",
+    r"(Tardón Rubio|Hanan|Korf|thesis,|thesis|report,|Theorems?|Algorithm|figure|tables?) \(?\d[\d.]*( (to|and) \d)?",
     r"appendix \d[\d.]*",
     r"i7-\d+U?|MX150|P100|GF\(2\)|SHA-256|95 %",
     r"1, 2, …|fall to 0|cut at 0|without 0|λ = 1 and N = 1|below 1 move",
@@ -42,7 +42,7 @@ def test_no_template_names_a_study_or_a_model():
     files = [ROOT / "params.yaml", *(ROOT / "config" / f"{name}.yaml" for name in names_of(ROOT / "config"))]
     studies = [read_yaml(path) for path in files]
     names = {name for study in studies for name in (study["study"], *(study.get("models") or {}))}
-    names -= {"default", "only", "presses", "rows", "thesis", "tiles", "walks"}  # words of a sentence, too
+    names -= {"default", "only", "pieces", "presses", "rows", "thesis", "tiles", "walks"}  # words of a sentence, too
     names -= {"autodidactic", "levels", "targets"}
     assert len(names) > 20
     words = {word for template in TEMPLATES for word in re.findall(r"[\w-]+", said(template))}
