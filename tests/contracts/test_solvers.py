@@ -12,8 +12,10 @@ from costtogo import search
 from costtogo.exact import lights_out
 from costtogo.exact.lights_out import FewestPresses
 from costtogo.exact.nearby import nearby_table
+from costtogo.exact.piece_patterns import database_of
 from costtogo.heuristics.manhattan import Manhattan
 from costtogo.heuristics.matching import MatchingBound
+from costtogo.heuristics.piece_patterns import PieceHeuristic
 from costtogo.learning import local_vi
 from costtogo.learning.local_vi import Local
 from costtogo.puzzles import make
@@ -27,7 +29,7 @@ EIGHT, LIGHTS = make("puzzle8"), make("lights_out_3")
 TILES = Manhattan(EIGHT, linear_conflicts=True)
 AROUND = nearby_table(EIGHT, 3)
 OPTIMAL = {"bwas", "ida_star", "gf2"}
-LEVEL = make("sokoban_6")
+LEVEL, CUBE = make("sokoban_6"), make("cube3")
 CASES = {  # puzzle, what is known of it, setting; of a solver that needs none, (EIGHT, TILES, {})
     "bwas": (EIGHT, TILES, {"path_weight": 1, "batch_size": 1}),
     "greedy": (EIGHT, TILES, {"max_moves": 500}),
@@ -35,6 +37,7 @@ CASES = {  # puzzle, what is known of it, setting; of a solver that needs none, 
     "anytime": (EIGHT, TILES, {"seconds": 1000, "max_nodes": 10_000, "nearby": AROUND}),
     "gf2": (LIGHTS, FewestPresses(LIGHTS), {}),
     "local_vi": (EIGHT, Local(EIGHT, 4), {}),
+    "cube_ida": (CUBE, PieceHeuristic(CUBE, database_of(CUBE, "1 2 3 4 | 5 6 7 8 | 9 10 11 12", print)), {}),
     "exact_levels": (LEVEL, MatchingBound(LEVEL), {}),
 }
 

@@ -38,7 +38,7 @@ def price_of_undecided(results: StudyResults, comparison: pd.DataFrame) -> pd.Da
     for (model, recipe), group in comparison[told & comparison["model"].notna()].groupby(
         ["model", "recipe"], sort=False
     ):
-        seeds, hours = int(group["seeds"].max()), _hours(kept, model)
+        seeds, hours = int(group["seeds"].fillna(1).max()), _hours(kept, model)
         decides = f"{ENOUGH - seeds} seeds more" if seeds < ENOUGH else "more seeds"
         if model in missing.index:
             decides, hours = "the exact recipe", missing.loc[model, "hours"]

@@ -43,7 +43,6 @@ SMALL = {  # the patterns of a database that is built in a moment
     "puzzle48": "3-3-3-3-3-3-3-3-3-3-3-3-3-3-3-3",
     "cube3": "corners | 1 2 3 4 5 6 | 7 8 9 10 11 12",
 }
-SLOWLY_SOLVED = ("puzzle24", "puzzle35", "puzzle48")  # by it
 SMALL_LEVEL = 4_000_000  # states of a level that is listed before any search: less than a second's work
 MOST_LISTED = 1 << 26  # states of a table made for one command: 64 MB, and five times that while it is made
 QUICKLY_BUILT = 4  # side of the largest board whose small pattern database is built in a moment
@@ -262,16 +261,19 @@ def find_database(puzzle: Puzzle, build: bool = True) -> Heuristic:
 @lru_cache(maxsize=1)
 def _small_database(puzzle: Puzzle, study: Path) -> Heuristic:
     """A pattern database that is built in seconds and kept in the cache."""
-    text, (module, _) = SMALL[puzzle.name], find(puzzle.name)[0].database
+    text, (family, *_) = SMALL[puzzle.name], find(puzzle.name)
+    at_once = family.key == "sliding" and puzzle.side <= QUICKLY_BUILT
 
     def make() -> dict[str, np.ndarray]:
-        if puzzle.name in SLOWLY_SOLVED:
+        if family.key == "sliding" and not at_once:
             say(
                 f"There is no pattern database of {puzzle.name} in {study}: a small one, {text}, is built now, and "
                 f"searches take longer; snakemake --cores all {puzzle.name} builds the study's."
             )
-        return {"values": patterns_of(puzzle.name).database_of(puzzle, text, say).values}
+        return {
+            "values": patterns_of(puzzle.name).database_of(puzzle, text, (lambda line: None) if at_once else say).values
+        }
 
     what = "database_" + re.sub(r"\W+", "-", text)
     values = cached(what, puzzle, partial(hash_states, puzzle), make)["values"]
-    return made((module, "of_values"))(puzzle, text, values)
+    return made((family.database[0], "of_values"))(puzzle, text, values)
