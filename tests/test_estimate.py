@@ -96,3 +96,4 @@ def test_every_number_that_cannot_be_told_has_something_that_would_decide_it():
     few = exact[exact["seeds"] < 5]
     assert (few["decides"] == [f"{5 - seeds} seeds more" for seeds in few["seeds"]]).all()
     assert price_of_undecided(results, rows[rows["verdict"] != "cannot tell"]).empty
+    assert (price_of_undecided(results, rows.assign(seeds=float("nan")))["seeds"] == 1).all()

@@ -263,6 +263,7 @@ def _small_database(puzzle: Puzzle, study: Path) -> Heuristic:
     """A pattern database that is built in seconds and kept in the cache."""
     text, (family, *_) = SMALL[puzzle.name], find(puzzle.name)
     at_once = family.key == "sliding" and puzzle.side <= QUICKLY_BUILT
+    progress = (lambda line: None) if at_once else say
 
     def make() -> dict[str, np.ndarray]:
         if family.key == "sliding" and not at_once:
@@ -270,9 +271,7 @@ def _small_database(puzzle: Puzzle, study: Path) -> Heuristic:
                 f"There is no pattern database of {puzzle.name} in {study}: a small one, {text}, is built now, and "
                 f"searches take longer; snakemake --cores all {puzzle.name} builds the study's."
             )
-        return {
-            "values": patterns_of(puzzle.name).database_of(puzzle, text, (lambda line: None) if at_once else say).values
-        }
+        return {"values": patterns_of(puzzle.name).database_of(puzzle, text, progress).values}
 
     what = "database_" + re.sub(r"\W+", "-", text)
     values = cached(what, puzzle, partial(hash_states, puzzle), make)["values"]
