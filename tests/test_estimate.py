@@ -88,8 +88,8 @@ def test_every_number_that_cannot_be_told_has_something_that_would_decide_it():
     results = StudyResults.to_write_again("default")
     rows = pd.read_csv("reports/published/default/reported_vs_reproduced.csv")
     price = price_of_undecided(results, rows).set_index("model")
-    told = rows[rows["verdict"].eq("cannot tell") & rows["source"].eq("thesis") & rows["kind"].ne("fact")]
-    assert len(price) and price["undecided"].to_dict() == told["model"].value_counts().to_dict()
+    undecided = rows[rows["verdict"].eq("cannot tell") & rows["source"].eq("thesis") & rows["kind"].ne("fact")]
+    assert len(price) and price["undecided"].to_dict() == undecided["model"].value_counts().to_dict()
     assert (price["hours"] > 0).all()
     exact, compact = price[price["recipe"] == "exact"], price[price["recipe"] == "compact"]
     assert set(compact["decides"]) <= {"the exact recipe", "more seeds"}

@@ -109,7 +109,7 @@ def code_moves(puzzle: Cube3) -> np.ndarray:
     moves = np.empty((2, len(puzzle.actions), 24), dtype=np.uint8)
     for of_kind, kind in zip(moves, kinds_of(puzzle, moves_of(puzzle, half_turns=False)), strict=True):
         for turn in range(kind.size):
-            # The piece that fills a place is told by where it comes from: its code goes here.
+            # A place is filled from `source`: the code of a piece there becomes its code here.
             came = kind.size * kind.source + turn
             goes = kind.size * np.arange(kind.source.shape[1]) + (turn + kind.turn) % kind.size
             np.put_along_axis(of_kind, came, goes.astype(np.uint8), axis=1)

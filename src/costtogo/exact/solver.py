@@ -19,6 +19,7 @@ from costtogo.puzzles.base import Puzzle
 from costtogo.types import Heuristic, SearchResult, States
 
 ExactSearch = Callable[[States], SearchResult]  # of starts, uint8 [B, D]
+GUIDING = 8  # seconds of a guide's search for a solution
 Guide = Callable[[States, float], list[int] | None]  # a solution of a start, uint8 [D], within some seconds, or None
 
 

@@ -1,6 +1,6 @@
 """The thesis's own trainings: how long those would take that have not been run, and how the others were chosen.
 
-Also what would decide the numbers of the thesis that cannot be told, and how long that takes.
+Also which runs would decide the numbers of the thesis on which there is no verdict yet, and their hours.
 """
 
 import math
@@ -27,15 +27,15 @@ def not_run(results: StudyResults) -> pd.DataFrame:
 
 
 def price_of_undecided(results: StudyResults, comparison: pd.DataFrame) -> pd.DataFrame:
-    """What would decide the thesis's numbers that cannot be told: a row for each model and recipe.
+    """Runs that would decide the undecided numbers of the thesis: a row for each model and recipe.
 
     undecided: numbers.  seeds: the most that one of them is the mean of.  decides: what would, or would help.
     hours: of one training with its audit and its searches, as kept ones took; NaN where none was kept.
     comparison: as costtogo.literature.comparison.compare returns it.
     """
-    told = comparison["verdict"].eq(CANNOT_TELL) & comparison["source"].eq(THESIS) & ~comparison["kind"].eq(FACT)
+    undecided = comparison["verdict"].eq(CANNOT_TELL) & comparison["source"].eq(THESIS) & ~comparison["kind"].eq(FACT)
     kept, rows, missing = kept_by(results, THESIS), [], not_run(results).set_index("model")
-    for (model, recipe), group in comparison[told & comparison["model"].notna()].groupby(
+    for (model, recipe), group in comparison[undecided & comparison["model"].notna()].groupby(
         ["model", "recipe"], sort=False
     ):
         seeds, hours = int(group["seeds"].fillna(1).max()), _hours(kept, model)

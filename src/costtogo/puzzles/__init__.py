@@ -171,7 +171,7 @@ def partition_of(name: str) -> ModuleType:
     return import_module(find(name)[0].partition)
 
 
-def patterns_of(name: str) -> ModuleType:
+def pattern_builder(name: str) -> ModuleType:
     """The module that builds the pattern databases of a puzzle."""
     return import_module(find(name)[0].patterns)
 

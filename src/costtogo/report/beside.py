@@ -248,12 +248,12 @@ def points_table(rows: pd.DataFrame) -> str:
 
 
 def repeated_differences(comparison: pd.DataFrame, listings: dict[float, Replay], price: pd.DataFrame) -> str:
-    """Where ours is worse than the thesis, what cannot be told and its price, and the thesis's slips."""
+    """Where ours is worse than the thesis, runs that would decide the undecided numbers, and the thesis's slips."""
     slips = comparison[comparison["erratum"].notna()].groupby(["section", "erratum"], sort=False)
     counts = comparison.groupby(["section", "quantity"]).size()
     worse = [_farthest(rows, counts[of]) for of, rows in _fallen(comparison, ["section", "quantity"])]
-    told = {"worse": worse, "slips": [_slip(rows) for _, rows in slips], "listings": listings}
-    return render("repeated_differences", **told, price=price, enough=verdicts.ENOUGH)
+    parts = {"worse": worse, "slips": [_slip(rows) for _, rows in slips], "listings": listings}
+    return render("repeated_differences", **parts, price=price, enough=verdicts.ENOUGH)
 
 
 def documents_differences(comparison: pd.DataFrame, title: str, walks: bool = False, beams: bool = False) -> str:

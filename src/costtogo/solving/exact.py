@@ -23,11 +23,11 @@ from costtogo.exact.graph import graph_of
 from costtogo.exact.hashing import hash_states
 from costtogo.exact.nearby import FAR, Ends, GoalAlone, NearbyTable, nearby_table
 from costtogo.exact.orbit import AT_ONCE
-from costtogo.exact.solver import ExactSearch, Means, exact_solver
+from costtogo.exact.solver import GUIDING, ExactSearch, Means, exact_solver
 from costtogo.files import FileError, digest, read_json
 from costtogo.progress import say
 from costtogo.puzzles import files as files_of
-from costtogo.puzzles import find, made, patterns_of
+from costtogo.puzzles import find, made, pattern_builder
 from costtogo.puzzles.base import ListedPuzzle, Puzzle, is_listed
 from costtogo.solve_options import Setting
 from costtogo.solving.cache import cached, folder, kept_bytes
@@ -49,7 +49,6 @@ QUICKLY_BUILT = 4  # side of the largest board whose small pattern database is b
 RESULTS = Path("results")
 SIZES = ("37 MB, less than a minute.", "0.9 GB, some minutes.")  # of the small and the large table of a cube's cosets
 SOON = 10  # seconds of a search that does not wait for a table of cosets to be built
-GUIDING = 8  # seconds of a network's search for a solution, where the proof takes longer
 MANY = 1_000_000  # entries of a layer that progress names
 NO_SOLUTION = "There is no solution: whatever the moves, the goal cannot be reached from there."
 
@@ -271,7 +270,7 @@ def _small_database(puzzle: Puzzle, study: Path) -> Heuristic:
                 f"There is no pattern database of {puzzle.name} in {study}: a small one, {text}, is built now, and "
                 f"searches take longer; snakemake --cores all {puzzle.name} builds the study's."
             )
-        return {"values": patterns_of(puzzle.name).database_of(puzzle, text, progress).values}
+        return {"values": pattern_builder(puzzle.name).database_of(puzzle, text, progress).values}
 
     what = "database_" + re.sub(r"\W+", "-", text)
     values = cached(what, puzzle, partial(hash_states, puzzle), make)["values"]

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from costtogo.exact.partition import format_partition
 from costtogo.progress import say
-from costtogo.puzzles import patterns_of
+from costtogo.puzzles import pattern_builder
 from costtogo.stages.stage_run import StageRun
 
 
 def run(params: Path, out: Path) -> None:
     """Build the database of the partition that the parameters name; out ends in .npz."""
     stage = StageRun("pattern_database", __name__, params, out, [])
-    patterns = patterns_of(stage.puzzle.name)  # by name, so that no other puzzle's code is the stage's
+    patterns = pattern_builder(stage.puzzle.name)  # by name, so that no other puzzle's code is the stage's
     with stage.part("backward search"):
         database = patterns.database_of(stage.puzzle, stage.parameters["partition"], say)
     with stage.part("writing"):

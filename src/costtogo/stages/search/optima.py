@@ -17,7 +17,7 @@ import pandas as pd
 from costtogo.analysis.suboptimality import summarise
 from costtogo.exact.cosets import Cosets, build
 from costtogo.exact.nearby import Ends, nearby_table
-from costtogo.exact.solver import ExactSearch, Guide, Means, exact_solver
+from costtogo.exact.solver import GUIDING, ExactSearch, Guide, Means, exact_solver
 from costtogo.params.searches import GUIDE, OptimaParams
 from costtogo.progress import say
 from costtogo.puzzles import made
@@ -34,8 +34,7 @@ NOT_SEARCHED = {
     "cost": np.inf, "solved": False, "lower_bound": 0.0, "nodes_expanded": 0, "nodes_generated": 0, "solution": ""
 }  # fmt: skip
 NEAR, NEAR_TABLE = 8, 13  # moves of the first search, which is over soon; of one that is to need a table of distances
-GUIDING = 8  # seconds of a network's search for a solution
-MOST_NODES = 10_000_000  # that it keeps
+MOST_NODES = 10_000_000  # that a guide keeps
 MEASURES = ("solved_percent", "length", "nodes_generated")
 
 
