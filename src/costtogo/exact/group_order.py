@@ -7,6 +7,7 @@ no two pieces that can change places look alike, nothing is hidden and the state
 import ctypes
 import math
 import threading
+import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from costtogo.exact.orbit import MOST_STATES
 from costtogo.puzzles.puzzle_files import LARGEST_STATES, UNKNOWN
 
 SECONDS = 8.0  # after which the order stays unknown
+AGAIN = 0.5  # seconds after which the end of the time is raised anew
 
 
 def states_reached(turns: Sequence[Sequence[int]], goal: Sequence, seconds: float = SECONDS) -> int | str | None:
@@ -57,11 +59,20 @@ def _differ(group, orbit: set[int], goal: Sequence) -> bool:
 @contextmanager
 def _at_most(seconds: float):
     """TimeoutError after some seconds, whatever thread this is."""
-    here, raised = ctypes.c_ulong(threading.get_ident()), ctypes.py_object(TimeoutError)
-    timer = threading.Timer(seconds, ctypes.pythonapi.PyThreadState_SetAsyncExc, (here, raised))
+    here, raised, done = ctypes.c_ulong(threading.get_ident()), ctypes.py_object(TimeoutError), threading.Event()
+
+    def interrupt():
+        wait = seconds
+        while not done.wait(wait):
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(here, raised)
+            wait = AGAIN  # a callback of the garbage collector swallows whatever is raised in it
+
+    timer, begin = threading.Thread(target=interrupt, daemon=True), time.monotonic()
     timer.start()
     try:
         yield
+        if time.monotonic() - begin > seconds:
+            raise TimeoutError
     finally:
-        timer.cancel()
+        done.set()
         timer.join()
