@@ -14,9 +14,11 @@ from synthetic_answers import REPORTED, MadeUp
 from costtogo.files import FileError, read_csv, write_frame, write_json
 from costtogo.literature import answers
 from costtogo.literature.answers.listed_searches import is_no_merit
+from costtogo.literature.answers.pairs import PAIRS
 from costtogo.literature.finding import look_up, quantities_looked_up
 from costtogo.literature.quantities import OTHERS
-from costtogo.literature.words import NOT_COMPARABLE, NOT_REACHED
+from costtogo.literature.verdicts import judge
+from costtogo.literature.words import CANNOT_TELL, NOT_COMPARABLE, NOT_REACHED, REPRODUCED, WORSE
 from costtogo.tables.results import StudyResults
 
 NAN = math.nan
@@ -334,3 +336,36 @@ def test_results_are_read_by_the_same_address_whether_own_or_kept(tmp_path):
         for missing in (results.card, results.frame):
             with pytest.raises(FileError, match="searches.runner"):
                 missing("searches/runner")
+
+
+# Two trainings that a document compares
+
+
+def timed(solved: float, length: float, half: float = 0.5) -> pd.DataFrame:
+    """A grid of searches under two clocks, of which the longer counts."""
+    cell = {"set": "scrambled", "instances": 100, "solved_percent": solved, "length": length}
+    ends = {"length_low": length - half, "length_high": length + half}
+    return pd.DataFrame(
+        [cell | ends | {"seconds_allowed": 9.0}, cell | ends | {"seconds_allowed": 1.0, "length": 99.0}]
+    )
+
+
+@pytest.mark.parametrize(
+    ("quantity", "model", "other", "one", "value", "verdict"),
+    [
+        ("length_more", "Report_DNN_eps0085", timed(100, 30), timed(100, 28), 2, REPRODUCED),
+        ("length_more", "Report_DNN_eps0085", timed(100, 28), timed(100, 30), -2, WORSE),
+        ("length_more", "Report_DNN_eps0085", timed(100, 30), timed(100, 29.9), 0.1, CANNOT_TELL),
+        ("length_more", "Report_DNN_eps0085", timed(99, 30), timed(100, 28), NAN, NOT_COMPARABLE),
+        ("solved_points_less", "Report_MLP", timed(50, 30), timed(80, 30), 30, REPRODUCED),
+        ("solved_points_less", "Report_MLP", timed(80, 30), timed(50, 30), -30, WORSE),
+        ("solved_points_less", "Report_MLP", timed(50, 30), timed(52, 30), 2, CANNOT_TELL),
+    ],
+)
+def test_a_training_that_is_called_worse_is_held_against_the_other(study, quantity, model, other, one, value, verdict):
+    row = {"quantity": quantity, "model": model, "listed": False, "repeated": False, "ours": None, "relation": ">"}
+    row |= {"value": 0.0, "kind": "claim"}
+    assert ask(study, **row) is None
+    study.tables |= {f"anytime/{name}/grid": grid for name, grid in zip(PAIRS[model], (other, one), strict=True)}
+    found = ask(study, **row)
+    assert found.value == pytest.approx(value, nan_ok=True) and judge(ROW | row, found)[0] == verdict

@@ -32,7 +32,7 @@ BESIDE = References(ROOT / "data/reported", ROOT / "data/none", ROOT / "workflow
 STUDIES = {name: study_of(name) for name in ("cube3", "puzzle15")}
 STUDY = STUDIES["cube3"]  # where a test is of what the cube alone has
 REPORTED = {name: read_reported(documents(name, BESIDE.reported), name) for name in STUDIES}
-NUMBERS = {"cube3": (275, 100), "puzzle15": (79, 15)}  # of the literature, and at least how many are covered
+NUMBERS = {"cube3": (276, 100), "puzzle15": (80, 15)}  # of the literature, and at least how many are covered
 of_the_cube = pytest.mark.parametrize("study", ["cube3"], indirect=True)
 
 

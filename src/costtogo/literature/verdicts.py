@@ -91,7 +91,8 @@ def _too_wide(row: Row, found: Finding) -> Verdict | None:
     if found.fact or not half > limit or (row["relation"] != "=" and all(_meets(row, end) for end in (low, high))):
         return None
     unit = " points" if is_share(row["quantity"]) else ""
-    too_wide = f"the range is {half:.3g}{unit} to either side, and {limit:.3g} would matter"
+    matters = f"and {limit:.3g} would matter" if limit else "on both sides of the bound"
+    too_wide = f"the range is {half:.3g}{unit} to either side, {matters}"
     if found.seeds < ENOUGH:
         return CANNOT_TELL, too_wide
     if NORMAL * found.spread > limit:
