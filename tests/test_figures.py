@@ -470,6 +470,7 @@ def _luminance(color) -> float:
         (count_text, 123456, "123 k"),
         (count_text, 999600, "1 M"),
         (count_text, 1234567, "1.23 M"),
+        (count_text, 1e10, "10 G"),
     ],
 )
 def test_numbers_are_written_as_people_read_them(write, value, text):

@@ -332,6 +332,13 @@ SOLVED = Group(  # networks that beams and searches of external instances go by
         Kind("external_excess", "external {noun}s beside their optima",
              {"searches": "external/{model}/searches"}, lambda of: of.asked.external, _puzzle, optional=True),
     ),
+    of_all_models=(
+        Kind("budget_lengths", "length by states of training and nodes of search",
+             {"beams": "beams/{models}/grid", "anytime": "anytime/{models}/grid"},
+             lambda of: {"beams", "anytime"} <= {*of.asked.by_group} and of.asked.budgets,
+             lambda of: _puzzle(of) | {"chosen": of.asked.by_group["beams"][0].set},
+             cards={"cards": "models/{models}"}, documents=lambda of: documents(of.asked.puzzle)),
+    ),
 )  # fmt: skip
 SOLVED_LOCALLY = Group(  # a puzzle solved by local value iteration
     lambda asked: asked.local_vi,

@@ -180,8 +180,10 @@ def with_legend(figure: Figure, *, handles: Sequence | None = None, more: Sequen
 def count_text(value: float) -> str:
     """A count in few characters.
 
-    999.4 -> "999", 8.25 -> "8.25", 12345 -> "12,345", 123456 -> "123 k", 1234567 -> "1.23 M".
+    999.4 -> "999", 8.25 -> "8.25", 12345 -> "12,345", 123456 -> "123 k", 1234567 -> "1.23 M", 1e10 -> "10 G".
     """
+    if value >= 999_500_000:
+        return f"{value / 1e9:.3g} G"
     if value >= 999_500:
         return f"{value / 1e6:.3g} M"
     if value >= 99_999.5:

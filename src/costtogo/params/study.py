@@ -44,6 +44,8 @@ from costtogo.types import UserError
 if TYPE_CHECKING:
     from costtogo.puzzles.base import Puzzle
 
+FEWEST_BUDGETS = 3  # numbers of iterations by which trainings say what more of them buy
+OF_BUDGETS = {"iterations", "seed", "check_every", "checkpoint_every", "checkpoint_iterations", "checkpoints_at"}
 Document = Literal["thesis", "deepcubea", "final_year_report", "deepcube", "local_value_iteration"]
 LONGEST_NUMBER = 3  # digits in the name of a puzzle: 3 to the power of a larger number is not even counted
 
@@ -232,6 +234,15 @@ class PuzzleStudy(PuzzleParams):
         if self.optima.table is not None:
             return f"IDA* over the {self.optima.table} table of distances"
         return find(self.puzzle)[0].exact_by
+
+    @property
+    def budgets(self) -> list[str]:
+        """The models that differ in seed and number of iterations alone; none where these are fewer than three."""
+        alike: dict[str, list[str]] = {}
+        for name, model in self.models.items():
+            alike.setdefault(model.model_dump_json(exclude=OF_BUDGETS), []).append(name)
+        found = max(alike.values(), key=len, default=[])
+        return found if len({self.models[name].iterations for name in found}) >= FEWEST_BUDGETS else []
 
     def searches_over(self, model: str) -> dict[str, list[Search]]:
         """by_group, of the searches that can go by the network of a model."""

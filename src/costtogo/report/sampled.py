@@ -52,7 +52,7 @@ KEY_QUANTITIES = {  # rows of the key results, and the literature's quantity in 
 Values = dict[str, Any]
 SUMMARY = ("key_numbers", "method")  # sections of the first page
 SECTIONS = (  # of the puzzle's own
-    *("sampled", "exact", "training", "seeds", "sampled_audit"),
+    *("sampled", "exact", "training", "seeds", "budgets", "sampled_audit"),
     *("grid", "heuristics", "beams", "prefixes", "searched", "side_by_side", "external", "patterns"),
 )
 

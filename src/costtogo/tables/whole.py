@@ -9,6 +9,7 @@ from functools import partial
 
 import pandas as pd
 
+from costtogo.tables.budgets import budgets, doublings
 from costtogo.tables.local_vi import LOCAL_VI_TABLES, sizes
 from costtogo.tables.provenance import provenance
 from costtogo.tables.results import START, StudyResults, Tables, alike
@@ -242,6 +243,8 @@ SAMPLED = {  # of one whose networks are audited on a sample
     **{name: left_by_stages(f"audits/{{}}/{name}") for name in AUDITS},
     "grid": left_by_stages("searches/{}/grid"),
     "seeds": seeds,
+    "budgets": budgets,
+    "doublings": doublings,
     "side_by_side": side_by_side,
 }
 SAMPLED_OF_MODELS = {"loss": loss}

@@ -1,0 +1,99 @@
+"""What a doubling of training buys: which trainings are compared, the slope through them, its picture."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import synthetic_large
+from synthetic_large import write_results
+from synthetic_study import whole
+
+from costtogo.figures.budgets import budget_lengths
+from costtogo.files import read_json, write_json
+from costtogo.literature.documents import documents
+from costtogo.literature.reported import read_reported
+from costtogo.params.study import PuzzleStudy
+from costtogo.report.sampled import Chapter
+from costtogo.tables.budgets import budgets, doublings, per_doubling
+from costtogo.tables.results import StudyResults
+
+STUDY = synthetic_large.study_of("cube3-budgets")
+EACH = STUDY.models["states_2_seed1"]
+WIDTHS = [searches.widths for searches in STUDY.beams][0]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory) -> StudyResults:
+    """Made-up searches: a doubling makes solutions two moves shorter, and the narrowest beams do not solve all."""
+    root = tmp_path_factory.mktemp("budgets")
+    folder = write_results(STUDY, root, ("models", "instances", "beams", "anytime"))
+    for name, model in STUDY.models.items():
+        path, seen = folder / "models" / f"{name}.json", model.iterations * model.states_per_iteration
+        card = read_json(path)
+        write_json(path, card | {"metrics": card["metrics"] | {"states_seen": seen}})
+        grid = pd.read_parquet(folder / "beams" / name / "grid.parquet")
+        noise = 0.1 if name.endswith("1") else -0.1
+        grid = grid.assign(length=60 - 2 * np.log2(seen / 1e6) - np.log10(grid["width"]) + noise)
+        grid["solved_percent"] = np.where(grid["width"] == WIDTHS[0], 98.0, 100.0)
+        grid.to_parquet(folder / "beams" / name / "grid.parquet")
+    return StudyResults(folder, whole(STUDY)).of("cube3")
+
+
+def study(**iterations: int) -> PuzzleStudy:
+    """The same puzzle with models of so many iterations."""
+    models = {name: EACH.model_copy(update={"iterations": each}) for name, each in iterations.items()}
+    return STUDY.model_copy(update={"models": models})
+
+
+def test_trainings_of_three_or_more_numbers_of_iterations_are_compared_and_others_are_not():
+    assert len(STUDY.budgets) == 10
+    assert study(a=10, b=20, c=40).budgets == ["a", "b", "c"] and not study(a=10, b=20, c=20).budgets
+    other = EACH.model_copy(update={"iterations": 80, "learning_rate": 1.0})
+    assert study(a=10, b=20, c=40).model_copy(
+        update={"models": study(a=10, b=20, c=40).models | {"d": other}}
+    ).budgets == ["a", "b", "c"], "a training that differs in more than its iterations is left out"
+
+
+def test_the_slope_is_that_of_the_line_and_its_interval_covers_it_as_often_as_it_says():
+    amounts = np.array([1, 2, 4, 8, 16.0])
+    exact = per_doubling(amounts, 30 - 2 * np.log2(amounts))
+    assert exact.value == pytest.approx(-2) and exact.high - exact.low < 1e-9
+    assert np.isnan(per_doubling([1, 2], [3, 4]).low) and per_doubling([1, 2], [3, 4]).value == 1
+    random, held = np.random.default_rng(0), 0
+    for _ in range(2000):
+        found = per_doubling(amounts, 30 - 2 * np.log2(amounts) + random.normal(0, 0.5, 5))
+        held += found.low <= -2 <= found.high
+    assert 0.93 < held / 2000 < 0.97
+
+
+def test_a_row_says_what_a_doubling_buys_where_all_is_solved(results):
+    found = doublings(results).set_index("searches")
+    assert (
+        set(found.index) >= {f"width {width:,}" for width in WIDTHS[1:]} and f"width {WIDTHS[0]:,}" not in found.index
+    )
+    row = found.loc[f"width {WIDTHS[1]:,}"]
+    assert row["fewer"] == pytest.approx(2) and row["low"] < 2 < row["high"] and row["trainings"] == 10
+    assert row["most"] / row["least"] == pytest.approx(3500 / 219)
+    assert len(budgets(results)) == 10 * (len(WIDTHS) + 2)
+
+
+def test_the_picture_has_a_line_a_setting_and_the_literature_where_it_is_no_longer_than_ours(results):
+    cards = {name: results.card(f"models/{name}") for name in STUDY.budgets}
+    grids = [{name: results.frame(f"{group}/{name}/grid") for name in cards} for group in ("beams", "anytime")]
+    reported = read_reported(documents("cube3"))
+    figure = budget_lengths(cards, *grids, "scrambled", "cube3", reported)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        *(f"width {width:,}" for width in WIDTHS),
+        *("0.3 s each", "1.2 s each", "DeepCubeA", "final-year report"),
+    ]
+    near = budget_lengths(
+        cards, *({k: g.assign(length=g["length"] / 3) for k, g in each.items()} for each in grids),
+        "scrambled", "cube3", reported,
+    )  # fmt: skip
+    assert "DeepCubeA" not in [text.get_text() for text in near.legends[0].get_texts()]
+
+
+def test_the_chapter_says_what_a_doubling_buys_with_its_interval(results):
+    tables = {"budgets": budgets(results), "doublings": doublings(results)}
+    text = Chapter(results, tables, pd.DataFrame(), lambda *kinds: f"picture of {kinds[0]}").text(["budgets"])
+    assert "10 trainings of one recipe" in text and "picture of budget_lengths" in text and "| 2.00 [1.9" in text
+    assert not Chapter(results, {}, pd.DataFrame(), str).text(["budgets"]).strip()
