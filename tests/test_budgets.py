@@ -45,12 +45,15 @@ def study(**iterations: int) -> PuzzleStudy:
 
 
 def test_trainings_of_three_or_more_numbers_of_iterations_are_compared_and_others_are_not():
-    assert len(STUDY.budgets) == 10
-    assert study(a=10, b=20, c=40).budgets == ["a", "b", "c"] and not study(a=10, b=20, c=20).budgets
+    assert len(STUDY.alike_but_for_iterations) == 10
+    assert (
+        study(a=10, b=20, c=40).alike_but_for_iterations == ["a", "b", "c"]
+        and not study(a=10, b=20, c=20).alike_but_for_iterations
+    )
     other = EACH.model_copy(update={"iterations": 80, "learning_rate": 1.0})
     assert study(a=10, b=20, c=40).model_copy(
         update={"models": study(a=10, b=20, c=40).models | {"d": other}}
-    ).budgets == ["a", "b", "c"], "a training that differs in more than its iterations is left out"
+    ).alike_but_for_iterations == ["a", "b", "c"], "a training that differs in more than its iterations is left out"
 
 
 def test_the_slope_is_that_of_the_line_and_its_interval_covers_it_as_often_as_it_says():
@@ -77,7 +80,7 @@ def test_a_row_says_what_a_doubling_buys_where_all_is_solved(results):
 
 
 def test_the_picture_has_a_line_a_setting_and_the_literature_where_it_is_no_longer_than_ours(results):
-    cards = {name: results.card(f"models/{name}") for name in STUDY.budgets}
+    cards = {name: results.card(f"models/{name}") for name in STUDY.alike_but_for_iterations}
     grids = [{name: results.frame(f"{group}/{name}/grid") for name in cards} for group in ("beams", "anytime")]
     reported = read_reported(documents("cube3"))
     figure = budget_lengths(cards, *grids, "scrambled", "cube3", reported)

@@ -335,7 +335,7 @@ SOLVED = Group(  # networks that beams and searches of external instances go by
     of_all_models=(
         Kind("budget_lengths", "length by states of training and nodes of search",
              {"beams": "beams/{models}/grid", "anytime": "anytime/{models}/grid"},
-             lambda of: {"beams", "anytime"} <= {*of.asked.by_group} and of.asked.budgets,
+             lambda of: {"beams", "anytime"} <= {*of.asked.by_group} and of.asked.alike_but_for_iterations,
              lambda of: _puzzle(of) | {"chosen": of.asked.by_group["beams"][0].set},
              cards={"cards": "models/{models}"}, documents=lambda of: documents(of.asked.puzzle)),
     ),

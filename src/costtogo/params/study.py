@@ -236,7 +236,7 @@ class PuzzleStudy(PuzzleParams):
         return find(self.puzzle)[0].exact_by
 
     @property
-    def budgets(self) -> list[str]:
+    def alike_but_for_iterations(self) -> list[str]:
         """The models that differ in seed and number of iterations alone; none where these are fewer than three."""
         alike: dict[str, list[str]] = {}
         for name, model in self.models.items():

@@ -32,7 +32,7 @@ def budgets(results: StudyResults) -> pd.DataFrame:
 
     Columns searches, model, states (seen in training) and those of MEASURED.
     """
-    models = results.asked.budgets
+    models = results.asked.alike_but_for_iterations
     cards = {model: card for model in models if (card := results.find_card(f"models/{model}"))}
     frames = []
     for group in [name for name in BUDGETS if cards and name in results.asked.by_group]:
