@@ -8,9 +8,8 @@ from synthetic_large import write_results
 from synthetic_study import whole
 
 from costtogo.figures.budgets import budget_lengths
-from costtogo.files import read_json, write_json
-from costtogo.literature.documents import documents
-from costtogo.literature.reported import read_reported
+from costtogo.figures.catalogue import PROGRAMS
+from costtogo.files import read_csv, read_json, write_json
 from costtogo.params.study import PuzzleStudy
 from costtogo.report.sampled import Chapter
 from costtogo.tables.budgets import budgets, doublings, per_doubling
@@ -79,20 +78,15 @@ def test_a_row_says_what_a_doubling_buys_where_all_is_solved(results):
     assert len(budgets(results)) == 10 * (len(WIDTHS) + 2)
 
 
-def test_the_picture_has_a_line_a_setting_and_the_literature_where_it_is_no_longer_than_ours(results):
+def test_the_picture_has_a_line_a_setting_and_a_mark_for_each_program_on_the_puzzle(results):
     cards = {name: results.card(f"models/{name}") for name in STUDY.alike_but_for_iterations}
     grids = [{name: results.frame(f"{group}/{name}/grid") for name in cards} for group in ("beams", "anytime")]
-    reported = read_reported(documents("cube3"))
-    figure = budget_lengths(cards, *grids, "scrambled", "cube3", reported)
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-        *(f"width {width:,}" for width in WIDTHS),
-        *("0.3 s each", "1.2 s each", "DeepCubeA", "final-year report"),
-    ]
-    near = budget_lengths(
-        cards, *({k: g.assign(length=g["length"] / 3) for k, g in each.items()} for each in grids),
-        "scrambled", "cube3", reported,
-    )  # fmt: skip
-    assert "DeepCubeA" not in [text.get_text() for text in near.legends[0].get_texts()]
+    programs = read_csv(PROGRAMS)
+    named = [*dict.fromkeys(programs.loc[programs["puzzle"] == "cube3", "program"])]
+    for puzzle, others in (("cube3", named), ("puzzle15", [])):
+        figure = budget_lengths(cards, *grids, "scrambled", puzzle, programs)
+        told = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert told == [*(f"width {width:,}" for width in WIDTHS), "0.3 s each", "1.2 s each", *others]
 
 
 def test_the_chapter_says_what_a_doubling_buys_with_its_interval(results):

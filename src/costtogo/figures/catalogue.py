@@ -235,6 +235,7 @@ def _document(subject: Subject) -> list[Path]:
     return [REPORTED / LOCAL_VI]
 
 
+PROGRAMS = REPORTED / "other_programs.csv"  # what other programs reach
 TABLE, SPREAD = {"table": "tables/{puzzle}"}, {"spread": "instances/{puzzle}/distributions"}
 OF_STATES = TABLE | {"values": "audits/{model}/values", "selection": "searches/{model}/selection"}
 GUIDED = ("trees", "policy_beams", "beams")  # groups of searches that a policy or the values guide
@@ -337,7 +338,7 @@ SOLVED = Group(  # networks that beams and searches of external instances go by
              {"beams": "beams/{models}/grid", "anytime": "anytime/{models}/grid"},
              lambda of: {"beams", "anytime"} <= {*of.asked.by_group} and of.asked.alike_but_for_iterations,
              lambda of: _puzzle(of) | {"chosen": of.asked.by_group["beams"][0].set},
-             cards={"cards": "models/{models}"}, documents=lambda of: documents(of.asked.puzzle)),
+             cards={"cards": "models/{models}"}, documents=lambda of: [PROGRAMS]),
     ),
 )  # fmt: skip
 SOLVED_LOCALLY = Group(  # a puzzle solved by local value iteration
