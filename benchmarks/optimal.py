@@ -10,7 +10,6 @@ import csv
 import os
 import time
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -21,9 +20,10 @@ from costtogo import external_files
 from costtogo.files import write_bytes
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, random_walks
+from costtogo.search.anytime import guide_of
 from costtogo.search.optimal import OptimalSearch
 from costtogo.solving import load
-from costtogo.solving.exact import find_cosets
+from costtogo.solving.exact import find_cosets, find_nearby
 
 TRICKS = "left out"
 BEGIN, END = "<!-- optimal: written by python -m benchmarks.optimal -->", "<!-- end of optimal -->"
@@ -31,7 +31,6 @@ KEPT = PROJECT / "benchmarks" / "optimal.csv"
 COLUMNS = "set cube metric table network published length bound seconds processor nodes".split()
 FIRST, MOVES, SEED = 100, 200, 54  # cubes of a set; of the random ones, moves and seed
 SUPERFLIP = "U R2 F B R B2 R U2 L B2 R U' D' R2 F R' L B2 U2 F2"
-GUIDING = 8  # seconds of a network's search
 CUBE = make("cube3")
 
 
@@ -52,18 +51,16 @@ def scrambled(scramble: str) -> np.ndarray:
     return apply(CUBE, CUBE.goal, CUBE.parse_moves(scramble))
 
 
-def guide_of(model: str, start: np.ndarray, seconds: float) -> list[int] | None:
-    """A network's solution by beams, as costtogo.solving asks for one."""
-    found = load(model).solve(start, solver="beam", seconds=GUIDING) if seconds > 2 * GUIDING else None
-    return found.actions if found is not None and found.solved else None
-
-
 def measure(asked: argparse.Namespace, told: Callable[[pd.DataFrame], None]) -> None:
     """Prove the cubes of a set that have no row yet; told: is given all rows after each."""
     kept = pd.read_csv(KEPT) if KEPT.exists() else pd.DataFrame(columns=COLUMNS)
     key = [asked.measure, asked.metric, asked.table, asked.network]
-    known = set(kept[(kept[["set", "metric", "table", "network"]].fillna("") == key).all(axis=1)]["cube"].astype(str))
-    guide = partial(guide_of, asked.model) if asked.model else None
+    known = set(
+        kept[(kept[["set", "metric", "table", "network"]].astype(object).fillna("") == key).all(axis=1)]["cube"].astype(
+            str
+        )
+    )
+    guide = guide_of(CUBE, load(asked.model).heuristic, find_nearby(CUBE)) if asked.model else None
     cosets, rows = find_cosets(CUBE, asked.metric == "htm", asked.table)
     search = OptimalSearch(cosets, rows, asked.seconds, len(os.sched_getaffinity(0)), guide)
     search.solve(scrambled("R U F' L")[None])  # compiles

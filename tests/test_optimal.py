@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,10 +16,9 @@ from costtogo.exact.meeting import MeetingSearch
 from costtogo.exact.nearby import nearby_table
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, random_walks, solves
-from costtogo.search import beam
+from costtogo.search import anytime, beam
 from costtogo.search.optimal import OptimalSearch
 from costtogo.solving.cache import kept_bytes
-from costtogo.stages.search import optima
 
 CUBE = make("cube3")
 METRICS = pytest.mark.parametrize("half_turns", [False, True], ids=["qtm", "htm"])
@@ -143,18 +144,23 @@ def test_a_solution_that_is_known_is_proved_or_replaced_by_a_shorter_one(half_tu
     known = shortest.solutions[0].tolist() + [0, 1] * (longer // 2)
     asked = []
 
-    def guide(start, seconds):
-        """The solution of an image of the start; a much longer one where it is asked first."""
-        asked.append(start)
+    def guide(start, seconds, enough):
+        """The known solution, of an image of the start."""
+        asked.append(enough)
         kept = next(each for each in CUBE.symmetries if (each.apply(near)[0] == start).all())
-        return [int(kept.actions[action]) for action in known] + [0, 2, 1, 3] * 6 * (len(asked) == 1)
+        return [int(kept.actions[action]) for action in known]
 
     monkeypatch.setattr("costtogo.search.optimal.UNCUT", 0)
     monkeypatch.setattr("costtogo.search.optimal.ASKING", np.inf)
     found = OptimalSearch(*small(half_turns), guide=guide).solve(near)
-    assert len(asked) > 1 and found.cost == found.lower_bound == shortest.cost
+    assert asked and found.cost == found.lower_bound == shortest.cost
+    assert asked == sorted({*asked}) and asked[-1] <= shortest.cost[0], "few enough are the moves of the next bound"
     assert solves(CUBE, near, found.solutions)[0]
     assert longer or found.solutions[0].tolist() == known
+    asked.clear()
+    monkeypatch.setattr("costtogo.search.optimal.GUIDING", 1e9)
+    assert OptimalSearch(*small(half_turns), seconds=1e9, guide=guide).solve(near).cost == shortest.cost
+    assert not asked, "there is no time for a guide"
 
 
 @METRICS
@@ -242,7 +248,7 @@ def test_on_a_full_disk_the_bytes_are_used_and_not_kept(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == [".table.lock", "made"]
 
 
-def test_a_guide_of_a_study_s_own_network_finds_solutions_while_there_is_time(monkeypatch):
+def test_a_guide_ends_at_a_solution_that_is_short_enough(monkeypatch):
     nearby = nearby_table(CUBE, 4)
 
     class Distances:
@@ -252,13 +258,14 @@ def test_a_guide_of_a_study_s_own_network_finds_solutions_while_there_is_time(mo
             distance = nearby.of_children(states).astype(np.float32)
             return np.minimum(distance, 5)
 
-    def search(puzzle, network, starts, *, seconds, max_nodes, nearby):
-        given.append(seconds)
-        return beam.solve(puzzle, network, starts, width=100, nearby=nearby)
+    def search(*given, **options):
+        lengths.append(found := beam.solve(*given, **options | {"width": 100}))
+        return replace(found, lower_bound=np.zeros(1))  # which no solution is known to be as short as
 
-    given = []
-    monkeypatch.setattr(optima, "made", lambda place: search)  # no clock: a busy machine finds the same
-    guide, start = optima.guide_of(CUBE, Distances(), nearby), walks(1, 6)[0]
-    found = guide(start, 3 * optima.GUIDING)
-    assert (apply(CUBE, start, found) == CUBE.goal).all() and given == [optima.GUIDING]
-    assert guide(start, 1.5 * optima.GUIDING) is None and len(given) == 1
+    guide, start, lengths = anytime.guide_of(CUBE, Distances(), nearby), walks(1, 6)[0], []
+    monkeypatch.setattr(anytime, "beam", SimpleNamespace(solve=search))
+    monkeypatch.setattr(anytime, "schedule", lambda count: [(1000, 0), (1000, 1), (1000, 2)])
+    for enough, beams in ((26, 1), (0, 3)):
+        lengths.clear()
+        found = guide(start, 1e9, enough)
+        assert (apply(CUBE, start, found) == CUBE.goal).all() and len(lengths) == beams

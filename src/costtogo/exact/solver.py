@@ -19,8 +19,7 @@ from costtogo.puzzles.base import Puzzle
 from costtogo.types import Heuristic, SearchResult, States
 
 ExactSearch = Callable[[States], SearchResult]  # of starts, uint8 [B, D]
-GUIDING = 8  # seconds of a guide's search for a solution
-Guide = Callable[[States, float], list[int] | None]  # a solution of a start, uint8 [D], within some seconds, or None
+Guide = Callable[[States, float, int], list[int] | None]  # finds a solution, or none; see Means
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,8 @@ class Means:
 
     nearby, database: make the table around the goal and the heuristic of a pattern database; called where one is used.
     cosets: makes or reads a table of distances of the 3×3×3 cube's cosets; half_turns: True if they count half turns as
-    one move.  guide: finds a solution that need not be shortest, for a search that takes long.
+    one move.  guide: finds a solution of a start, uint8 [D], within some seconds, for a search that takes long; it need
+    not be shortest, and a last argument says how many moves are few enough to stop at.
     max_generated: nodes after which a search ends as unsolved; the solver's own limit if None.
     seconds: the same.  shorter_than: moves of a solution that is known; a search may end if none is shorter, unsolved
     and with that as its lower bound.  max_nodes: that a search may keep in memory.  threads: of one search.

@@ -12,7 +12,7 @@ from costtogo.params.training import ModelParams
 
 MANHATTAN = "manhattan"  # the heuristic of that name, with linear conflicts, among the pattern databases
 MATCHING = "matching"  # the lower bound of Sokoban by a matching of boxes to targets
-GUIDE = ("costtogo.search.anytime", "solve")  # which a guide searches by
+GUIDE = ("costtogo.search.anytime", "guide_of")  # which makes a guide of a network
 ZERO = "zero"  # no heuristic at all
 DatabaseName = Annotated[
     str,

@@ -15,6 +15,7 @@ from itertools import count as counted
 import numpy as np
 
 from costtogo.exact.nearby import Ends
+from costtogo.exact.solver import Guide
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.progress import report_ended
 from costtogo.puzzles.base import Puzzle
@@ -24,6 +25,7 @@ from costtogo.search.shorten import shorten, shortest
 from costtogo.types import ActionHeuristic, Heuristic, SearchResult, States
 
 WIDTHS = ((1_000, 1), (40_000, 8), (160_000, 32))  # a width, from how many images; the last goes on, four times wider
+MOST_NODES = 10_000_000  # that a guide keeps
 LEVELS = 30  # of a beam, about, all of which the memory must hold
 MARGIN = 1.2  # times longer than the search before may a search of the same width take
 
@@ -147,6 +149,17 @@ def solve_images(
     return best.result()
 
 
+def guide_of(puzzle: Puzzle, heuristic: ActionHeuristic, nearby: Ends) -> Guide:
+    """The solutions that a network finds by beams, for an exact solver to begin with."""
+
+    def solution(start: States, seconds: float, enough: int) -> list[int] | None:
+        limits = {"seconds": seconds, "nearby": nearby, "max_nodes": MOST_NODES, "enough": enough}
+        found = solve_within(puzzle, heuristic, start, **limits)
+        return found.solutions[0].tolist() if found.solved[0] else None
+
+    return solution
+
+
 def solve_within(
     puzzle: Puzzle,
     heuristic: ActionHeuristic,
@@ -155,9 +168,11 @@ def solve_within(
     seconds: float,
     nearby: Ends,
     max_nodes: int = BeamLimits.max_nodes,
+    enough: int = 0,
 ) -> SearchResult:
     """Improve the solution of one start, uint8 [D], until the time is up or the solution is known to be optimal.
 
+    enough: moves of a solution that need not be improved.
     A search that cannot find a shorter solution any more ends; one that would not end in time is made narrower. All end
     once beams from all images were as wide as the memory allows.
     """
@@ -177,7 +192,7 @@ def solve_within(
         limits = BeamLimits(max_moves=best.at_most(nearby), max_nodes=max_nodes, seconds=deadline - begun)
         found = beam.solve(puzzle, heuristic, every[number].of(start), width=width, nearby=nearby, limits=limits)
         best.take(found, every[number])
-        if best.cost <= best.lower_bound:
+        if best.cost <= max(best.lower_bound, enough):
             break
         rate = max(rate, (time.monotonic() - begun) / width)
     return best.result()

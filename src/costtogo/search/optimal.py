@@ -44,7 +44,8 @@ LONGEST = 40  # moves of a path
 SLICE = 2_000_000  # nodes that a thread generates between two looks at the clock
 UNCUT = 200_000  # nodes of a search that is not cut
 GUIDED = 16  # seconds of a search before which a guide is asked
-ASKING = 1 / 8  # of these seconds, at least one solution
+ASKING = 1 / 8  # of these seconds, the share that it has at most
+GUIDING = 8  # seconds that it has at least
 GROWTH = {1: 13, 2: 88}  # of the nodes from one bound to the next, by the step
 SUBTREES = 1_000  # that it is cut into, at least
 GROUP = 32  # nodes of a depth that are expanded together
@@ -244,23 +245,22 @@ class Deepening:
         return nodes * GROWTH[self.step], seconds * GROWTH[self.step]
 
     def ask(self) -> None:
-        """Ask the guide, if the next bound takes long, until a solution is as short as that or a share of it is over.
+        """Ask the guide, if the next bound takes long, for a share of its time or until a solution is as short.
 
-        The images of a start under symmetries have solutions as long as its own, and a network does not see that.
+        Each time it starts from another image under a symmetry: its solutions are as long, and a network finds others.
         """
-        puzzle, seconds, begun = self.of.cosets.puzzle, self.ahead[1], time.monotonic()
-        if self.of.guide is None or seconds <= GUIDED:
+        puzzle, seconds = self.of.cosets.puzzle, self.ahead[1]
+        share = min(max(GUIDING, ASKING * seconds), (self.end - time.monotonic()) / 2)
+        if self.of.guide is None or seconds <= GUIDED or share < GUIDING:
             return
-        for symmetry in puzzle.symmetries[self.questions :]:
-            self.questions += 1
-            actions = self.of.guide(symmetry.apply(self.start[None])[0], self.end - time.monotonic())
-            if actions is None:
-                return
-            length = len(actions) if self.step == 2 else puzzle.half_turn_length(actions)
-            if length < self.below:
-                self.below, self.asked = length, np.argsort(symmetry.actions)[actions].tolist()
-            if not self.goes_on or time.monotonic() - begun > ASKING * seconds:
-                return
+        symmetry = puzzle.symmetries[self.questions % len(puzzle.symmetries)]
+        self.questions += 1
+        actions = self.of.guide(symmetry.apply(self.start[None])[0], share, self.bound)
+        if actions is None:
+            return
+        length = len(actions) if self.step == 2 else puzzle.half_turn_length(actions)
+        if length < self.below:
+            self.below, self.asked = length, np.argsort(symmetry.actions)[actions].tolist()
 
     def run(self, threads: int, most: float) -> None:
         """Search with one bound after another until there is a solution, the time is up, or the next takes too long.

@@ -23,7 +23,7 @@ from costtogo.exact.graph import graph_of
 from costtogo.exact.hashing import hash_states
 from costtogo.exact.nearby import FAR, Ends, GoalAlone, NearbyTable, nearby_table
 from costtogo.exact.orbit import AT_ONCE
-from costtogo.exact.solver import GUIDING, ExactSearch, Means, exact_solver
+from costtogo.exact.solver import ExactSearch, Means, exact_solver
 from costtogo.files import FileError, digest, read_json
 from costtogo.progress import say
 from costtogo.puzzles import files as files_of
@@ -130,17 +130,16 @@ def exact_search(puzzle: Puzzle, setting: Setting, patient: bool = True, shorter
     return exact_solver(puzzle, replace(means, threads=threads, **limits))
 
 
-def _by_network(puzzle: Puzzle, start: States, seconds: float) -> list[int] | None:
-    """A solution by the puzzle's best network, within some seconds; None if there is no network, or it finds none."""
+def _by_network(puzzle: Puzzle, start: States, seconds: float, enough: int) -> list[int] | None:
+    """A solution by the puzzle's best network, as Means has it; None if there is no network, or it finds none."""
     from costtogo import solving
+    from costtogo.search.anytime import guide_of
 
-    if seconds < 2 * GUIDING:
-        return None
     try:
-        found = solving.load(puzzle.name).solve(start, solver="beam", seconds=GUIDING)
+        model = solving.load(puzzle.name)
     except UserError:
         return None
-    return found.actions if found.solved else None
+    return guide_of(puzzle, model.heuristic, find_nearby(puzzle))(start, seconds, enough)
 
 
 def _kept_cosets(puzzle: Puzzle, half_turns: bool, size: str = "*") -> bool:

@@ -16,8 +16,8 @@ import pandas as pd
 
 from costtogo.analysis.suboptimality import summarise
 from costtogo.exact.cosets import Cosets, build
-from costtogo.exact.nearby import Ends, nearby_table
-from costtogo.exact.solver import GUIDING, ExactSearch, Guide, Means, exact_solver
+from costtogo.exact.nearby import nearby_table
+from costtogo.exact.solver import ExactSearch, Guide, Means, exact_solver
 from costtogo.params.searches import GUIDE, OptimaParams
 from costtogo.progress import say
 from costtogo.puzzles import made
@@ -27,14 +27,12 @@ from costtogo.stages.search.loading import index_of, load_heuristic, load_networ
 from costtogo.stages.search.running import describe, metrics_of, refuse, run_alone
 from costtogo.stages.stage_run import StageRun
 from costtogo.stages.tables import read_nearby
-from costtogo.types import Heuristic, States
 
 COLUMNS = ["distance", "solved", "lower_bound", "nodes_expanded", "nodes_generated", "solution"]
 NOT_SEARCHED = {
     "cost": np.inf, "solved": False, "lower_bound": 0.0, "nodes_expanded": 0, "nodes_generated": 0, "solution": ""
 }  # fmt: skip
 NEAR, NEAR_TABLE = 8, 13  # moves of the first search, which is over soon; of one that is to need a table of distances
-MOST_NODES = 10_000_000  # that a guide keeps
 MEASURES = ("solved_percent", "length", "nodes_generated")
 
 
@@ -53,7 +51,8 @@ def run(
     read = [instances, database, table, model and index_of(model)]
     stage = StageRun("optima", __name__, params, out, read)
     puzzle, optima = stage.puzzle, OptimaParams(**stage.parameters["optima"])
-    guide = None if model is None else guide_of(puzzle, load_network(model, stage.device), read_nearby(table, puzzle))
+    network = None if model is None else load_network(model, stage.device)
+    guide = None if network is None else made(GUIDE)(puzzle, network, read_nearby(table, puzzle))
     search = exact_search(puzzle, optima, database, guide)
     warm_up(puzzle, search, NEAR if optima.table is None else NEAR_TABLE)
     frames = []
@@ -72,18 +71,6 @@ def run(
     found["distance"] = found["cost"].where(found["solved"], found["distance"])
     columns = [*asked.columns.drop("distance"), *COLUMNS]
     stage.finish_tables({"": found[columns]}, metrics, searched[["set", "instance", "seconds"]])
-
-
-def guide_of(puzzle: Puzzle, network: Heuristic, nearby: Ends) -> Guide:
-    """The solutions that a network finds by beams."""
-
-    def solution(start: States, seconds: float) -> list[int] | None:
-        if seconds < 2 * GUIDING:
-            return None
-        found = made(GUIDE)(puzzle, network, start[None], seconds=GUIDING, max_nodes=MOST_NODES, nearby=nearby)
-        return found.solutions[0].tolist() if found.solved[0] else None
-
-    return solution
 
 
 def exact_search(puzzle: Puzzle, asked: OptimaParams, database: Path | None, guide: Guide | None) -> ExactSearch:
