@@ -310,7 +310,7 @@ def test_a_watcher_hears_of_more_and_more_work(folder, monkeypatch, solver, limi
 def test_a_watcher_hears_of_the_best_solution_while_shorter_ones_are_looked_for(folder, monkeypatch):
     monkeypatch.setattr(progress, "SECONDS_BETWEEN", 0)
     heard, model = [], solving.load(save(folder / "one.safetensors"))
-    model.solve("D R D", solver="rising", seconds=2.0, watch=heard.append)
+    model.solve("D R D", solver="rising", seconds=20.0, watch=heard.append)
     assert heard[0].best_length == np.inf and heard[-1].best_length == 3
 
 
