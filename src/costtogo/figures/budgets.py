@@ -29,7 +29,7 @@ def budget_lengths(
     )
     figure, (training, search) = style.subplots(1, 2, height=3.8, sharey=True)
     for rows, dashes in ((by_width, "-"), (by_seconds, ":")):
-        for look, group in style.lines(rows.sort_values("states"), "searches", ordered=True, mfc="none"):
+        for look, group in style.lines(rows.sort_values("states", kind="stable"), "searches", ordered=True, mfc="none"):
             training.plot(group["states"], group["length"], **look | {"ls": "none", "label": None})
             means = group.groupby("states")["length"].mean()
             training.plot(means.index, means, **look | {"marker": None, "ls": dashes})
@@ -47,4 +47,5 @@ def budget_lengths(
     for axes in (training, search):
         style.logarithmic(axes.xaxis)
         axes.xaxis.set_major_locator(LogLocator())
+    style.logarithmic(training.yaxis)  # of both, which share it
     return style.with_legend(figure)
