@@ -285,3 +285,11 @@ def test_text_is_read_and_written_as_utf_8_whatever_the_locale():
 def test_a_digest_is_that_of_the_content(tmp_path):
     (tmp_path / "abc").write_text("abc")  # FIPS 180-2, appendix B.1
     assert files.digest(tmp_path / "abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+def test_parts_of_ended_writings_are_removed_and_nothing_else(tmp_path):
+    kept = [".other.bin.0123abcd", ".one.bin.0123abcde", ".one.bin.lock", "one.bin"]
+    for name in (".one.bin.0123abcd", ".one.bin.ffff0000", *kept):
+        (tmp_path / name).write_bytes(b"x")
+    files.remove_parts([tmp_path / "one.bin", tmp_path / "nowhere" / "two.bin"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)

@@ -238,6 +238,17 @@ def read_tensors(path: Path | str) -> tuple[dict, dict[str, Any]]:
         return load(content), json.loads(header["__metadata__"]["description"])
 
 
+def remove_parts(paths: Iterable[Path]) -> None:
+    """Remove what a process that was killed while it wrote some files has left beside them; nobody else writes them."""
+    names: dict[Path, set[str]] = {}
+    for path in paths:
+        names.setdefault(path.parent, set()).add(path.name)
+    for folder, own in names.items():
+        for left in folder.glob(".*.????????"):
+            if left.name[1:-9] in own:
+                left.unlink(missing_ok=True)
+
+
 def remove_others(found: Iterable[Path], written: Container[Path]) -> None:
     """Remove the files found that are not among those written: files of an earlier run that this run did not write."""
     for path in sorted(found):

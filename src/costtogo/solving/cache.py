@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from filelock import AcquireReturnProxy, FileLock, Timeout
 
-from costtogo.files import FileError, json_text, read_arrays, write_arrays, write_bytes
+from costtogo.files import FileError, json_text, read_arrays, remove_parts, write_arrays, write_bytes
 from costtogo.progress import say
 from costtogo.puzzles import of_package
 from costtogo.puzzles import rules as rules_of
@@ -89,8 +89,7 @@ def kept_bytes(name: str, make: Callable[[], np.ndarray]) -> np.ndarray:
             return found
         if path.exists():
             say(f"{path} is damaged: it is made again.")
-        for left in place.glob(f".{name}.????????"):  # parts of a file whose writing was ended
-            left.unlink()
+        remove_parts([path])
         content = make()
         content[-DIGEST:] = _digest_of(name, content)
         try:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from costtogo import recipes
-from costtogo.files import FileError, digest, read_json, set_aside, write_frame, write_json
+from costtogo.files import FileError, digest, read_json, remove_parts, set_aside, write_frame, write_json
 from costtogo.progress import say
 from costtogo.puzzles import make
 from costtogo.sources import digest_of
@@ -132,6 +132,7 @@ class StageRun:
         path = self.out.with_name(f"{self.out.name}.json")
         write_json(path, self.card)
         files = [*clocks, *(file for file in (clock, clock.with_suffix(".parquet")) if file.exists())]
+        remove_parts([*outputs, path, *files])
         timings = [Path(relative(file)) for file in files]
         recipes.finish(self.recipe_path, self.out.parent, path, timings)
         so_far = recipes.progress(os.environ) if self.card["group"] != "report" else ""
