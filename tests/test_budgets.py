@@ -38,7 +38,7 @@ def results(tmp_path_factory) -> StudyResults:
 
 
 def study(**iterations: int) -> PuzzleStudy:
-    """The same puzzle with models of so many iterations."""
+    """The same study with other models: their iterations by name."""
     models = {name: EACH.model_copy(update={"iterations": each}) for name, each in iterations.items()}
     return STUDY.model_copy(update={"models": models})
 
@@ -85,8 +85,8 @@ def test_the_picture_has_a_line_a_setting_and_a_mark_for_each_program_on_the_puz
     named = [*dict.fromkeys(programs.loc[programs["puzzle"] == "cube3", "program"])]
     for puzzle, others in (("cube3", named), ("puzzle15", [])):
         figure = budget_lengths(cards, *grids, "scrambled", puzzle, programs)
-        told = [text.get_text() for text in figure.legends[0].get_texts()]
-        assert told == [*(f"width {width:,}" for width in WIDTHS), "0.3 s each", "1.2 s each", *others]
+        labels = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert labels == [*(f"width {width:,}" for width in WIDTHS), "0.3 s each", "1.2 s each", *others]
 
 
 def test_the_chapter_says_what_a_doubling_buys_with_its_interval(results):

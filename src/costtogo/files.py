@@ -239,7 +239,7 @@ def read_tensors(path: Path | str) -> tuple[dict, dict[str, Any]]:
 
 
 def remove_parts(paths: Iterable[Path]) -> None:
-    """Remove what a process that was killed while it wrote some files has left beside them; nobody else writes them."""
+    """Remove the unfinished parts of some files that a killed process has left; no other process may write them now."""
     names: dict[Path, set[str]] = {}
     for path in paths:
         names.setdefault(path.parent, set()).add(path.name)

@@ -1,5 +1,7 @@
 """What states of training and work of search buy, as tables.budgets has it."""
 
+from itertools import cycle
+
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
@@ -39,9 +41,9 @@ def budget_lengths(
         note = {"xytext": (4, 3), "textcoords": "offset points", "fontsize": 7}
         search.annotate(style.count_text(look["label"]), group[["nodes_generated", "length"]].iloc[0], **note)
     others = reported[reported["puzzle"] == puzzle]
-    for number, (name, own) in enumerate(others.groupby("program", sort=False)):
-        training.plot(own["states_seen"], own["length"], label=name, **OTHERS[number])
-        search.plot(own["nodes"], own["length"], **OTHERS[number])
+    for look, (name, own) in zip(cycle(OTHERS), others.groupby("program", sort=False), strict=False):
+        training.plot(own["states_seen"], own["length"], label=name, **look)
+        search.plot(own["nodes"], own["length"], **look)
     training.set(xlabel="states seen in training", ylabel="mean length, moves")
     search.set(xlabel="nodes of a search, by states seen")
     for axes in (training, search):

@@ -91,7 +91,7 @@ def _too_wide(row: Row, found: Finding) -> Verdict | None:
     if found.fact or not half > limit or (row["relation"] != "=" and all(_meets(row, end) for end in (low, high))):
         return None
     unit = " points" if is_share(row["quantity"]) else ""
-    matters = f"and {limit:.3g} would matter" if limit else "on both sides of the bound"
+    matters = f"and {limit:.3g} would matter" if limit or row["relation"] == "=" else "on both sides of the bound"
     too_wide = f"the range is {half:.3g}{unit} to either side, {matters}"
     if found.seeds < ENOUGH:
         return CANNOT_TELL, too_wide

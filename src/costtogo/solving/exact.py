@@ -133,13 +133,15 @@ def exact_search(puzzle: Puzzle, setting: Setting, patient: bool = True, shorter
 def _by_network(puzzle: Puzzle, start: States, seconds: float, enough: int) -> list[int] | None:
     """A solution by the puzzle's best network, as Means has it; None if there is no network, or it finds none."""
     from costtogo import solving
+    from costtogo.heuristics.policy_guide import PolicyGuide
     from costtogo.search.anytime import guide_of
 
     try:
-        model = solving.load(puzzle.name)
+        network = solving.load(puzzle.name).heuristic
     except UserError:
         return None
-    return guide_of(puzzle, model.heuristic, find_nearby(puzzle))(start, seconds, enough)
+    scores = PolicyGuide(network) if network.has_policy else network
+    return guide_of(puzzle, scores, find_nearby(puzzle))(start, seconds, enough)
 
 
 def _kept_cosets(puzzle: Puzzle, half_turns: bool, size: str = "*") -> bool:

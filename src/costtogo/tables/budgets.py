@@ -10,11 +10,9 @@ from scipy import special
 
 from costtogo.params.searches import AnytimeParams, BeamParams
 from costtogo.tables.results import StudyResults
+from costtogo.tables.several_seeds import SETTINGS
 
-BUDGETS = {  # of searches: the column of a grid that has them, by group, and how one is written
-    BeamParams.group: (BeamParams.cell[-1], "width {:,}"),
-    AnytimeParams.group: (AnytimeParams.cell[-1], "{:g} s each"),
-}
+BUDGETS = {each.group: each.cell[-1] for each in (BeamParams, AnytimeParams)}  # the column of a grid that has them
 MEASURED = ["instances", "solved_percent", "length", "length_low", "length_high", "nodes_generated"]
 Grids = Mapping[str, pd.DataFrame]  # of searches of one group, by model
 
@@ -44,9 +42,13 @@ def budgets(results: StudyResults) -> pd.DataFrame:
 
 def rows_of(cards: Mapping[str, dict[str, Any]], grids: Grids, group: str, chosen: str) -> pd.DataFrame:
     """The rows of one group of searches.  cards: of the trainings.  chosen: the set of instances."""
-    column, written = BUDGETS[group]
+    column = BUDGETS[group]
     rows = [
-        {"searches": written.format(cell[column]), "model": model, "states": cards[model]["metrics"]["states_seen"]}
+        {
+            "searches": SETTINGS[column].format(cell[column]),
+            "model": model,
+            "states": cards[model]["metrics"]["states_seen"],
+        }
         | {name: cell[name] for name in MEASURED}
         for model, grid in grids.items()
         for cell in grid[grid["set"] == chosen].to_dict("records")
