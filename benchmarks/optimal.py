@@ -24,6 +24,7 @@ from costtogo.search.anytime import guide_of
 from costtogo.search.optimal import OptimalSearch
 from costtogo.solving import load
 from costtogo.solving.exact import find_cosets, find_nearby
+from costtogo.types import UserError
 
 TRICKS = "left out"
 BEGIN, END = "<!-- optimal: written by python -m benchmarks.optimal -->", "<!-- end of optimal -->"
@@ -53,6 +54,7 @@ def scrambled(scramble: str) -> np.ndarray:
 
 def measure(asked: argparse.Namespace, told: Callable[[pd.DataFrame], None]) -> None:
     """Prove the cubes of a set that have no row yet; told: is given all rows after each."""
+    chosen = cubes(asked.measure)
     kept = pd.read_csv(KEPT) if KEPT.exists() else pd.DataFrame(columns=COLUMNS)
     key = [asked.measure, asked.metric, asked.table, asked.network]
     known = set(
@@ -65,9 +67,7 @@ def measure(asked: argparse.Namespace, told: Callable[[pd.DataFrame], None]) -> 
     search = OptimalSearch(cosets, rows, asked.seconds, len(os.sched_getaffinity(0)), guide)
     search.solve(scrambled("R U F' L")[None])  # compiles
     begun = time.monotonic()
-    for number, (state, published) in sorted(
-        enumerate(cubes(asked.measure)), key=lambda each: np.nan_to_num(each[1][1])
-    ):
+    for number, (state, published) in sorted(enumerate(chosen), key=lambda each: np.nan_to_num(each[1][1])):
         if str(number) in known or time.monotonic() - begun > 60 * asked.minutes:
             continue
         before, at = time.process_time(), time.monotonic()
@@ -124,7 +124,10 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10, help="after which no cube is begun (10)")
     asked = parser.parse_args()
     if asked.measure:
-        measure(asked, lambda kept: write_bytes(KEPT, kept.to_csv(index=False, float_format="%.10g").encode()))
+        try:
+            measure(asked, lambda kept: write_bytes(KEPT, kept.to_csv(index=False, float_format="%.10g").encode()))
+        except UserError as error:
+            parser.error(str(error))
     put_between(PROJECT / "docs" / "optimal.md", BEGIN, END, tables(pd.read_csv(KEPT)))
 
 
