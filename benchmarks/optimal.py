@@ -30,20 +30,20 @@ TRICKS = "left out"
 BEGIN, END = "<!-- optimal: written by python -m benchmarks.optimal -->", "<!-- end of optimal -->"
 KEPT = PROJECT / "benchmarks" / "optimal.csv"
 COLUMNS = "set cube metric table network published length bound seconds processor nodes".split()
-FIRST, MOVES, SEED = 100, 200, 54  # cubes of a set; of the random ones, moves and seed
+MOVES, SEED = 200, 54  # of the random cubes
 SUPERFLIP = "U R2 F B R B2 R U2 L B2 R U' D' R2 F R' L B2 U2 F2"
 CUBE = make("cube3")
 
 
-def cubes(name: str) -> list[tuple[np.ndarray, float]]:
-    """The states of a set and their published optima, NaN where there is none."""
+def cubes(name: str, first: int) -> list[tuple[np.ndarray, float]]:
+    """The first states of a set and their published optima, NaN where there is none."""
     if name == "external":
         with external_files.find("cube3_qtm.csv").open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))[:FIRST]
+            rows = list(csv.DictReader(file))[:first]
         return [(scrambled(row["scramble"]), float(row["optimal_moves_qtm"])) for row in rows]
     if name == "superflip":
         return [(scrambled(SUPERFLIP), 20.0)]
-    ends = random_walks(CUBE, FIRST, MOVES, np.random.default_rng(SEED))[:, -1]
+    ends = random_walks(CUBE, first, MOVES, np.random.default_rng(SEED))[:, -1]
     return [(state, np.nan) for state in ends]
 
 
@@ -54,7 +54,7 @@ def scrambled(scramble: str) -> np.ndarray:
 
 def measure(asked: argparse.Namespace, told: Callable[[pd.DataFrame], None]) -> None:
     """Prove the cubes of a set that have no row yet; told: is given all rows after each."""
-    chosen = cubes(asked.measure)
+    chosen = cubes(asked.measure, asked.first)
     kept = pd.read_csv(KEPT) if KEPT.exists() else pd.DataFrame(columns=COLUMNS)
     key = [asked.measure, asked.metric, asked.table, asked.network]
     known = set(
@@ -116,6 +116,7 @@ def main() -> None:
     """Write the page; with --measure, measure before."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.optimal", description=__doc__)
     parser.add_argument("--measure", choices=("external", "random", "superflip"), help="the set to prove first")
+    parser.add_argument("--first", type=int, default=100, help="how many of its cubes (100)")
     parser.add_argument("--metric", choices=("qtm", "htm"), default="qtm")
     parser.add_argument("--table", choices=("small", "large"), default="large")
     parser.add_argument("--model", default="", help="a network that is asked for solutions; none by default")

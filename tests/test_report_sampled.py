@@ -243,6 +243,11 @@ def test_the_shortest_solutions_of_cubes_name_their_limit_and_the_rows_that_need
     assert "cubes by IDA* over the large table of distances, at most 60 s each:" in whole_text(folder)
     row = beside(folder, source="deepcube", quantity="length", model="Korf")
     assert row["verdict"] != NOT_RUN and "IDA* over the large table of distances" in row["reason"]
+    found = pd.read_parquet(results / study.study / "optima" / "cube3.parquet").query("set == 'scrambled'")
+    three = [moves[at : at + 3] for moves in found["solution"].str.split() for at in range(len(moves) - 2)]
+    same = [first == third and first.strip("'") != second.strip("'") for first, second, third in three]
+    row = beside(folder, quantity="aba_triplet_percent", model="Rokicki")
+    assert row["verdict"] != NOT_RUN and row["reproduced"] == pytest.approx(100 * np.mean(same))
 
 
 @pytest.mark.parametrize("solved", [True, False])

@@ -36,17 +36,18 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def save(path, puzzle: str = "puzzle15", bias: float = 3.0):
+def save(path, puzzle: str = "puzzle15", bias: float = 3.0, outputs: str = "state"):
     """A small untrained network that takes every state for about `bias` moves away."""
-    network = networks.build(architecture_of(first_layers=[8], residual_blocks=0), make(puzzle), seed=0)
+    architecture = architecture_of(first_layers=[8], residual_blocks=0, outputs=outputs)
+    network = networks.build(architecture, make(puzzle), seed=0)
     network.output.bias.data.fill_(bias)
     networks.save(path, network, {"puzzle": puzzle, "precision": "float32", "iteration": 0})
     return path
 
 
-def package(folder, name: str = "puzzle15", **numbers):
+def package(folder, name: str = "puzzle15", outputs: str = "state", **numbers):
     """A packaged network with its card."""
-    path = save(folder / "networks" / f"{name}.safetensors", name)
+    path = save(folder / "networks" / f"{name}.safetensors", name, outputs=outputs)
     card = {"puzzle": name, "numbers": numbers, "sha256": digest(path)}
     (folder / "networks" / f"{name}.json").write_text(json.dumps(card), encoding="utf-8")
 
@@ -432,6 +433,14 @@ def test_until_proved_exact_goes_on_from_a_networks_solution(folder, solver):
     found = solving.solve("cube3", start, solver=solver, seconds=8, until_proved=True)
     assert found.proved and found.holds and found.length == solving.solve_without_network("cube3", start).length
     assert found.solver == "exact" or found.why.startswith("exact ruled out all that are shorter after")
+
+
+def test_a_policy_guides_the_exact_solver_as_it_searches(folder):
+    package(folder, "cube3", outputs="policy")
+    start = random_walks(CUBE, 1, 8, np.random.default_rng(4))[:, -1]
+    found = exact.exact_search(CUBE, solving.Setting(solver="exact", seconds=20.0))(start)
+    guided = exact._by_network(CUBE, start[0], seconds=20.0, enough=8)
+    assert solves(CUBE, start, np.array([guided])).all() and found.cost[0] <= len(guided) < 30
 
 
 @pytest.mark.parametrize("bound", [7, 8, 100])

@@ -70,7 +70,7 @@ EXTRACTS: dict[str, Extract] = {  # by the kind of table, as kind_of says it
     "baselines/searches": itemgetter(SEARCHED),
     "beams/searches": partial(without, columns=["state", "lower_bound"]),
     "external/searches": partial(without, columns=["text", "state", "lower_bound"]),
-    "optima": partial(without, columns=["state", "solution", "lower_bound"]),
+    "optima": partial(without, columns=["state", "lower_bound"]),
     "trees/searches": partial(without, columns=["solution"]),
     "timings/trees": of_clock,
     "timings/policy_beams": of_clock,

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from costtogo.analysis.solutions import triplet_shares
 from costtogo.literature.counterparts import LEARNED, OPTIMAL, OTHER_SETS
 from costtogo.literature.finding import Finding, Row, absent, finds, mean, share
 from costtogo.literature.reported import SECONDS
 from costtogo.literature.words import NOT_COMPARABLE, NOT_REACHED
 from costtogo.params.instances import WalkInstances
-from costtogo.puzzles import noun
+from costtogo.puzzles import make, noun
 from costtogo.tables.results import StudyResults, alike, once
 from costtogo.tables.searches import beams_text, exact_solutions, mirrored, shortest_path_sets, triplets
 
@@ -348,6 +349,16 @@ def triplet(results: StudyResults, row: Row) -> Finding | None:
     last, group = chosen.iloc[-1], "external" if len(outside) else "beams"
     note = f"{last['solutions']} solutions: {last['searches']}"
     return share(last[row["quantity"]], last["triplets"], note, results.place(f"{group}/{row['ours']}/searches"))
+
+
+@finds("conjugate_triplet_percent", "aba_triplet_percent", "aab_triplet_percent", "abb_triplet_percent", of="sampled")
+def shortest_triplet(results: StudyResults, row: Row) -> Finding | None:
+    """The same shares in the exact solver's solutions, of a solver that finds shortest ones."""
+    found, puzzle = solved_exactly(results) if row["model"] in OPTIMAL else None, make(results.puzzle)
+    if found is None or "solution" not in found.rows:  # a study kept before solutions were
+        return None
+    shares = triplet_shares(puzzle, [puzzle.parse_moves(text) for text in found.rows["solution"]])
+    return share(shares[row["quantity"]], shares["triplets"], found.what, found.file) if shares["triplets"] else None
 
 
 @finds("symmetric_solution_percent", "same_length_percent", of="learned", table="beams/{ours}/searches")
