@@ -106,7 +106,8 @@ def row_of(which: str, how: tuple[str, ...], rows: pd.DataFrame) -> str:
     equal = int((rows["length"] == rows["published"]).sum())
     seconds, speed = rows["seconds"], rows["nodes"].sum() / max(rows["processor"].sum(), 0.01) / 1e6
     told = [which, *how, len(rows), int(proved.sum())]
-    told += [f"{equal} of {judged.sum()}" if judged.any() else "–", f"{rows['length'].mean():.2f}"]
+    told += [f"{equal} of {judged.sum()}" if judged.any() else "–"]
+    told += [f"{rows['length'].mean():.2f}" if proved.any() else "–"]
     told += [amount(seconds.median()), amount(seconds.mean()), amount(seconds.max())]
     told += [amount(rows["processor"].mean()), f"{speed:.2f} million"]
     return f"| {' | '.join(map(str, told))} |"
