@@ -107,6 +107,8 @@ def _within(row: Row, found: Finding) -> Verdict:
     """The range comes within the tolerance of the reported number; a bound that lies in it must hold for ours."""
     theirs, relation, slack = row["value"], row["relation"], slack_of(row)
     if relation != "=":
+        if not _meets(row, found.value) and found.fact:
+            return NOT_COMPARABLE, "the bound lies within the chance of the source's own sample, which nobody kept"
         if not _meets(row, found.value):
             return CANNOT_TELL, "the bound lies within the range"
         return REPRODUCED, f"{found.value:.6g} {relation} {theirs:.6g}" + (f" ± {slack:.3g}" if slack else "")
