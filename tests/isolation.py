@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 SHARED = "TESTS_SHARED"  # names the folder of this run, which all its processes share
 # Variables that a user may set for the tests, and other variables with a prefix that studies or their tools read.
 SWITCHES = {"COSTTOGO_SLURM", "COSTTOGO_SERVERS", "COSTTOGO_CHROMIUM", "COSTTOGO_KILLS", "COSTTOGO_PATTERN_DATABASE"}
-SWITCHES |= {"COSTTOGO_RANDOM_STATES"}
+SWITCHES |= {"COSTTOGO_RANDOM_STATES", "COSTTOGO_LAYERS"}
 READ = ("COSTTOGO_", "MLFLOW_", "DVC_", "SNAKEMAKE_", "GIT_", "XDG_", "MPL", "JUPYTER_", "IPYTHON", "HYPOTHESIS_")
 READ += ("NUMBA_CACHE_DIR", "PYTHONDONTWRITEBYTECODE", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")
 READ += ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
