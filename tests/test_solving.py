@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from costtogo.heuristics import network as networks
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import random_walks, solves
+from costtogo.search import replayed
 from costtogo.solving import cache, exact, model_cards
 from costtogo.solving.solution import solution_of
 from costtogo.stages import tables
@@ -433,6 +435,13 @@ def test_until_proved_exact_goes_on_from_a_networks_solution(folder, solver):
     found = solving.solve("cube3", start, solver=solver, seconds=8, until_proved=True)
     assert found.proved and found.holds and found.length == solving.solve_without_network("cube3", start).length
     assert found.solver == "exact" or found.why.startswith("exact ruled out all that are shorter after")
+
+
+def test_a_first_search_is_made_again_while_its_code_is_compiled(monkeypatch):
+    clock, calls = iter([0.0, 3.0, 3.0, 5.0, 5.0, 5.1]), []
+    monkeypatch.setattr(replayed, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    replayed.warm_up(CUBE, calls.append, 4)
+    assert len(calls) == 3 and not solves(CUBE, calls[0], [np.zeros(0, dtype=np.int8)])[0]
 
 
 def test_a_policy_guides_the_exact_solver_as_it_searches(folder):
