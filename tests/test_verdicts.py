@@ -16,8 +16,8 @@ from costtogo.files import write_frame
 from costtogo.literature import comparison
 from costtogo.literature.claims import MARKS, claims, scoreboard
 from costtogo.literature.comparison import TERMS, compare, compare_local_vi, weigh_together
-from costtogo.literature.counterparts import COMPACT, EXACT
-from costtogo.literature.finding import Finding, share
+from costtogo.literature.counterparts import COMPACT, EXACT, Counterpart
+from costtogo.literature.finding import Finding, pooled, share
 from costtogo.literature.power import power
 from costtogo.literature.quantities import OTHERS, THESIS, TIMES, quantity_of
 from costtogo.literature.reported import COLUMNS, read_reported
@@ -203,6 +203,26 @@ def test_a_bound_that_our_interval_straddles_can_not_be_told():
     assert judge(row, Finding(6.03, low=5.85, high=6.21, fact=True))[0] == NOT_COMPARABLE, "no run of ours decides it"
     assert judge(row, Finding(6.3, low=6.1, high=6.5, fact=True))[0] == SOURCE_ERRS
     assert judge(row, Finding(5.97, low=5.8, high=6.1, fact=True))[0] == REPRODUCED
+
+
+def test_instances_too_few_to_tell_are_not_comparable_where_the_source_drew_no_more():
+    row = JUDGED | {"quantity": "optimal_percent", "value": 100.0}
+    for as_many, verdict in ((False, CANNOT_TELL), (True, NOT_COMPARABLE)):
+        assert judge(row | {"as_many": as_many}, share(100.0, 2))[0] == verdict
+        assert judge(row | {"as_many": as_many}, share(20.0, 20))[0] == WORSE, "what lies outside is told"
+        assert judge(row | {"as_many": as_many}, share(99.0, 400))[0] == REPRODUCED
+    of_seeds = pooled([Finding(value, low=value - 2, high=value + 2) for value in (90.0, 96.0, 99.0)])
+    assert judge(row | {"as_many": True}, of_seeds)[0] == CANNOT_TELL, "by its trainings, not by its instances"
+
+
+@pytest.mark.parametrize(("source_drew", "as_many"), [(10_000, True), (20_000, False)])
+def test_a_set_of_ours_is_held_against_the_size_that_the_source_says(study, monkeypatch, source_drew, as_many):
+    seen = []
+    monkeypatch.setattr(comparison, "judge", lambda row, found: seen.append(row["as_many"]) or ("", ""))
+    monkeypatch.setattr(comparison, "counterpart_of", lambda own, row: Counterpart(Finding(9990.0), "exact"))
+    rows = [ROW, ROW | {"quantity": "states_sampled", "value": source_drew, "kind": "setting"}]
+    compare(pd.DataFrame(rows, columns=COLUMNS), study.results())
+    assert seen == [as_many, as_many]
 
 
 def test_thirty_instances_can_not_tell_a_share_and_three_hundred_can():

@@ -50,6 +50,7 @@ SOLUTIONS = (
     *("extra_moves", "extra_moves_2_percent", "extra_moves_4_percent"),
 )
 NODES = ("nodes_expanded", "nodes_generated")
+AS_MANY = 0.99  # of the source's states: it rounds their number
 OF_BEAM = "a beam of fixed width expands as many at each move, whatever the network"
 WEIGHED_WITH = {  # nodes of a search with its solutions, and each measure of a network with the other two
     **dict.fromkeys(NODES, SOLUTIONS),
@@ -71,9 +72,21 @@ def compare(reported: pd.DataFrame, own: StudyResults) -> pd.DataFrame:
     comes within the tolerance, and the number itself does not.
     """
     by_puzzle = {puzzle: own.of(puzzle) for puzzle in own.puzzles}
-    rows = [row | _compared(by_puzzle.get(row["puzzle"], own), row) for row in terms_of(reported, own)]
+    asked = [(by_puzzle.get(row["puzzle"], own), row) for row in terms_of(reported, own)]
+    enough = {_set_of(row) for seen, row in asked if row["quantity"] == "states_sampled" and _has_as_many(seen, row)}
+    rows = [row | _compared(seen, row | {"as_many": _set_of(row) in enough}) for seen, row in asked]
     frame = pd.DataFrame(rows, columns=[*reported.columns, *FOUND, *PRIVATE]).drop(columns="contradicted")
     return weigh_together(frame.rename(columns={"value": "reported"}))
+
+
+def _set_of(row: Row) -> tuple[str, str, str]:
+    return row["source"], row["puzzle"], row["set"]
+
+
+def _has_as_many(own: StudyResults, row: Row) -> bool:
+    """Whether our set has at least as many states as the source says, in this row, that it drew for its own."""
+    ours = counterpart_of(own, row).basis
+    return ours is not None and not ours.missing and ours.value >= AS_MANY * row["value"]
 
 
 def compare_all(own: StudyResults) -> pd.DataFrame:

@@ -31,7 +31,7 @@ class Finding:
     told: the number is the source's own, read from its file.
     error_share: of a network, its mean absolute error over the states concerned as a share of their mean distance.
     no_merit: whether no heuristic at all does as well.  seeds: how many trainings it is the mean of, and spread their
-    standard deviation.
+    standard deviation; chance: of such a mean, half of the range that the instances alone give to one training.
     solver: the group of the searches that it is of, as "beams", where that counts.
     """
 
@@ -49,6 +49,7 @@ class Finding:
     no_merit: bool = False
     seeds: int = 1
     spread: float = NAN
+    chance: float = NAN
     solver: str = ""
 
 
@@ -191,7 +192,8 @@ def pooled(found: list[Finding]) -> Finding | None:
         return numbers[0]
     value, low, _ = mean_interval([one.value for one in numbers])
     single = [(one.high - one.low) / 2 for one in numbers if not math.isnan(one.low)]
-    half = max((value - low) * math.sqrt(len(numbers) + 1), float(np.mean(single or [0])))
+    chance = float(np.mean(single or [0]))
+    half = max((value - low) * math.sqrt(len(numbers) + 1), chance)
     means = {name: float(np.mean([getattr(one, name) for one in numbers])) for name in ("exhaustive", "error_share")}
     left = f", {len(found) - len(numbers)} more have none" if len(numbers) < len(found) else ""
     note = f"mean of {len(numbers)} seeds{left}" + (f"; the first: {numbers[0].note}" if numbers[0].note else "")
@@ -199,6 +201,7 @@ def pooled(found: list[Finding]) -> Finding | None:
         "low": value - half,
         "high": value + half,
         "spread": float(np.std([one.value for one in numbers], ddof=1)),
+        "chance": chance,
     }
     return replace(numbers[0], value=value, note=note, seeds=len(numbers), **means)
 

@@ -93,6 +93,9 @@ def _too_wide(row: Row, found: Finding) -> Verdict | None:
     unit = " points" if is_share(row["quantity"]) else ""
     matters = f"and {limit:.3g} would matter" if limit or row["relation"] == "=" else "on both sides of the bound"
     too_wide = f"the range is {half:.3g}{unit} to either side, {matters}"
+    chance = half if math.isnan(found.chance) else found.chance  # of one training, by its instances alone
+    if row.get("as_many") and chance > limit:
+        return NOT_COMPARABLE, f"{too_wide}: the chance of so few instances, of which the source drew no more"
     if found.seeds < ENOUGH:
         return CANNOT_TELL, too_wide
     if NORMAL * found.spread > limit:
