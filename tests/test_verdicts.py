@@ -326,7 +326,7 @@ def test_the_claims_that_are_not_met_are_counted_once_each_by_what_they_are_abou
 @pytest.mark.parametrize(("value", "verdict"), [(99.9, BETTER), (99.0, REPRODUCED), (97.0, WORSE)])
 def test_a_share_that_no_heuristic_reaches_too_is_not_better_and_else_judged_as_any(value, verdict):
     assert judge(JUDGED, Finding(value))[0] == verdict
-    assert judge(JUDGED, Finding(value, no_merit=True))[0] == (CANNOT_TELL if verdict == BETTER else verdict)
+    assert judge(JUDGED, Finding(value, no_merit=True))[0] == (NOT_COMPARABLE if verdict == BETTER else verdict)
 
 
 def test_the_rules_are_printed_with_their_numbers():

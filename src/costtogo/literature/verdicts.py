@@ -155,8 +155,8 @@ def _differs(row: Row, found: Finding) -> Verdict:
         better and row["quantity"] in TRIVIAL and found.error_share > HALF_LEARNED
     ):  # who says little overestimates little
         return CANNOT_TELL, f"{by}, but {_error(found)}"
-    if better and found.no_merit:  # it is the puzzle that is easy
-        return CANNOT_TELL, by
+    if better and found.no_merit:  # it is the puzzle that is easy, so that no run would tell
+        return NOT_COMPARABLE, f"{by}, which is no merit of the network"
     return BETTER if better else WORSE, by
 
 
