@@ -1,6 +1,8 @@
 """Benchmarks: ratios of rounds, their table, and that every work has a side that starts."""
 
+import argparse
 import importlib
+import math
 import subprocess
 import sys
 
@@ -10,7 +12,7 @@ import pytest
 import torch
 from messages import is_one_sentence
 
-from benchmarks import gpu, optimal, results, scaling, sizing
+from benchmarks import gpu, optimal, packaged, results, scaling, sizing
 from benchmarks.__main__ import PROJECT, WAITING, measure, run_side
 from benchmarks.results import COLUMNS, Outcome, put_between
 from benchmarks.works import LESS, MORE, WORKS, Row, Work
@@ -139,6 +141,40 @@ def test_the_page_of_shortest_solutions_has_the_tables_that_the_committed_rows_g
     page = (PROJECT / "docs" / "optimal.md").read_text(encoding="utf-8")
     written = page.split(optimal.BEGIN)[1].split(optimal.END)[0].strip().splitlines()
     assert written == optimal.tables(pd.read_csv(optimal.KEPT))
+
+
+def test_the_page_on_large_puzzles_has_the_table_that_the_committed_rows_give():
+    page = (PROJECT / "docs" / "puzzles.md").read_text(encoding="utf-8")
+    written = page.split(packaged.BEGIN)[1].split(packaged.END)[0].strip().splitlines()
+    assert written == packaged.table(pd.read_csv(packaged.KEPT))
+
+
+def test_packaged_networks_are_held_against_released_results_instance_by_instance(tmp_path, monkeypatch):
+    boards = ["9 1 7 4 5 10 8 14 15 6 2 11 13 0 12 3,38", "2 1 8 4 5 6 7 15 9 10 11 12 13 14 3 0,"]
+    (tmp_path / "puzzle15.csv").write_text("\n".join(["tiles,optimal_moves", *boards]), encoding="utf-8")
+    monkeypatch.setenv("COSTTOGO_EXTERNAL", str(tmp_path))
+    monkeypatch.setattr(packaged, "KEPT", tmp_path / "packaged.csv")
+    asked, told = argparse.Namespace(puzzle="puzzle15", first=2, seconds=0.5, minutes=1), []
+    packaged.measure(asked, told.append)
+    assert (
+        len(told) == 2 and told[-1]["length"].tolist()[0] >= 38 and told[-1]["optimum"].isna().tolist() == [False, True]
+    )
+    told[-1].to_csv(packaged.KEPT, index=False)
+    packaged.measure(asked, told.append)
+    assert len(told) == 2, "what has a row is not solved again"
+
+
+def test_differences_are_of_pairs_and_an_instance_without_a_solution_is_in_none(tmp_path, monkeypatch):
+    released = pd.DataFrame(
+        {"puzzle": "puzzle35", "instance": range(3), "moves": [100, 110, 120], "nodes_generated": 9}
+    )
+    released.to_csv(tmp_path / "released.csv", index=False)
+    monkeypatch.setattr(packaged, "RELEASED", tmp_path / "released.csv")
+    found = [(102.0, math.nan), (math.nan, math.nan), (118.0, math.nan)]
+    rows = [("puzzle35", "n", 5.0, "cpu", place, *each, 1000, 5.0) for place, each in enumerate(found)]
+    cells = packaged.table(pd.DataFrame(rows, columns=packaged.COLUMNS))[-1].split(" | ")
+    assert cells[1:4] == ["5", "2", "–"] and cells[4] == "110.00" and cells[7] == "110.00"
+    assert cells[8].startswith("0.00 [") and cells[9:12] == ["1", "0", "1"]
 
 
 def test_a_part_of_the_job_for_a_gpu_leaves_its_measurements_and_where_they_were_made(tmp_path, capsys):
