@@ -86,7 +86,7 @@ def test_every_quantity_of_the_literature_is_registered_and_answered_or_has_its_
     quantities |= set(read_csv(REPORTED / "thesis.csv")["quantity"])
     assert quantities == set(OTHERS), "each has a title and a tolerance, and no other is registered"
     assert quantities_looked_up() <= quantities
-    untold = {"manhattan_distance", "divergence_iteration", "scramble_moves_solved"}  # of a set or a solver not run
+    untold = {"manhattan_distance", "divergence_iteration"}  # of a set or a solver not run
     silent = {name for name, each in OTHERS.items() if name not in quantities_looked_up() and not each.reason}
     assert silent == untold
     assert all(hasattr(answers, path.stem) for path in Path(answers.__file__).parent.glob("[a-z]*.py"))
@@ -369,3 +369,37 @@ def test_a_training_that_is_called_worse_is_held_against_the_other(study, quanti
     study.tables |= {f"anytime/{name}/grid": grid for name, grid in zip(PAIRS[model], (other, one), strict=True)}
     found = ask(study, **row)
     assert found.value == pytest.approx(value, nan_ok=True) and judge(ROW | row, found)[0] == verdict
+
+
+BATCHES = {"quantity": "search_iterations", "model": "Report_DNN", "listed": False, "repeated": False, "kind": "result"}
+BATCHES |= {"relation": "=", "value": 56.71, "path_weight": 0.8, "batch_size": 64.0, "ours": "runner"}
+
+
+@pytest.mark.parametrize(("nodes", "verdict"), [(3385.4, REPRODUCED), (5545.4, WORSE)])
+def test_batches_of_a_search_are_its_nodes_over_n(study, nodes, verdict):
+    cells = {"path_weight": [0.8, 1.0], "batch_size": 64, "solved_percent": 100.0, "nodes_expanded": [nodes, 1.0]}
+    cells |= {"instances": 20}
+    study.tables["searches/runner/grid"] = pd.DataFrame(cells)
+    found = ask(study, **BATCHES)
+    assert found.value == nodes / 64 and judge(ROW | BATCHES, found)[0] == verdict
+    study.tables["searches/runner/grid"] = pd.DataFrame(cells | {"solved_percent": 90.0})
+    assert ask(study, **BATCHES) is None, "a search that ended at its limit has no number of batches"
+
+
+def test_a_search_over_korfs_databases_ends_at_nodes_and_not_where_a_memory_does(study):
+    row = {"quantity": "out_of_memory_path_weight", "model": "BWAS_Korf_PDB", "value": 0.3, "listed": False}
+    row |= {"repeated": False, "ours": None, "kind": "result", "relation": "="}
+    assert ask(study, **row) is None
+    cells = {"path_weight": [0.0, 0.4, 0.4], "batch_size": [1000, 1000, 1], "out_of_memory_percent": [100.0, 95.0, 0.0]}
+    study.tables["baselines/korf/grid"] = pd.DataFrame(cells)
+    found = ask(study, **row)
+    assert found.missing == NOT_COMPARABLE and "λ = 0.4" in found.note and "95 %" in found.note
+
+
+def test_scrambles_that_manhattan_distance_solves_are_told_with_the_limit_that_decides(study):
+    row = {"quantity": "scramble_moves_solved", "model": "Manhattan", "value": 20.0, "listed": False, "relation": "<="}
+    row |= {"repeated": False, "ours": None, "kind": "claim"}
+    cells = {"set": "scrambled", "path_weight": [0.4, 1.0], "instances": 20, "solved_percent": [100.0, 20.0]}
+    study.tables["baselines/manhattan/grid"] = pd.DataFrame(cells)
+    found = ask(study, **row)
+    assert found.missing == NOT_COMPARABLE and "λ = 0.4 solves 100 % of 20 boards" in found.note

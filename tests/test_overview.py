@@ -91,3 +91,13 @@ def test_the_exact_recipes_that_are_said_not_to_have_run_are_those_that_nobody_k
     assert f"{numbers[len(asked - kept)]} of {numbers[len(asked)]} have not been run" in SYSTEMS.read_text(
         encoding="utf-8"
     )
+
+
+def test_the_committed_page_is_that_of_the_committed_reports(tmp_path):
+    for name in ("report.md", "reported_vs_reproduced.csv"):
+        for path in (Path("reports") / "published").glob(f"*/{name}"):
+            target = tmp_path / path.relative_to(Path("reports"))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
+    written = write_overview(tmp_path, SYSTEMS).read_text(encoding="utf-8")
+    assert written == (Path("reports") / "README.md").read_text(encoding="utf-8"), "costtogo overview writes it again"

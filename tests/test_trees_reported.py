@@ -10,7 +10,7 @@ from synthetic_study import write_card, write_table
 
 from costtogo.figures.solvers import solver_work
 from costtogo.literature.comparison import compare_all
-from costtogo.literature.words import NOT_REACHED, NOT_RUN
+from costtogo.literature.words import NOT_JUDGED, NOT_REACHED, NOT_RUN
 from costtogo.params.loading import load
 from costtogo.params.study import alone
 from costtogo.report.write import write
@@ -83,6 +83,8 @@ def test_trees_of_scrambled_cubes_stand_beside_the_table_and_those_of_fifteen_tu
     assert told(results, quantity="optimal_percent", model="DeepCube")["reproduced"] == 75
     assert told(results, quantity="at_most_kociemba_percent")["reproduced"] == pytest.approx(55)
     assert told(results, quantity="length", model="Kociemba")["reproduced"] == 30
+    clock = told(results, quantity="seconds", model="Kociemba", set="fully_scrambled")
+    assert clock["verdict"] == NOT_JUDGED and "timings.md" in clock["reason"]
     assert set(compare_all(results)["source"]) == {"deepcube"}
 
 

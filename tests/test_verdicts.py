@@ -600,8 +600,8 @@ def test_the_searches_answer_tables_1_and_2(final_year):
     assert one(rows, "extra_moves")["verdict"] == REPRODUCED  # 0.06 against 0.1
     assert one(rows, "states_solved")["verdict"] == REPRODUCED
     batches, generated = one(rows, "search_iterations"), one(rows, "nodes_generated")
-    assert batches["verdict"] == NOT_RUN and "nodes, not batches" in batches["reason"]
-    assert generated["verdict"] == NOT_COMPARABLE and "12 actions" in generated["reason"], "ours have six"
+    for row in (batches, generated):
+        assert row["verdict"] == NOT_COMPARABLE and "12 actions" in row["reason"], "ours have six"
     assert one(rows, "optimal_percent", relation=">")["verdict"] == REPRODUCED
     assert one(rows, "search_iterations_limit")["reproduced"] == 800
     assert one(rows, "path_weight_feasible")["reproduced"] == 1.0

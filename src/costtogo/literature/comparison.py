@@ -205,8 +205,9 @@ def _with_its_seeds(own: StudyResults, row: Row, single: Finding) -> Finding:
 
 
 def _generates_otherwise(row: Row) -> bool:
-    """Whether a row counts nodes that were generated, and its source has other actions on the puzzle than ours."""
-    return row["quantity"] == "nodes_generated" and row["actions"] not in (None, len(make(row["puzzle"]).actions))
+    """Whether a row counts nodes or batches of a search, and its source has other actions on the puzzle than ours."""
+    counts = row["quantity"] in ("nodes_generated", "search_iterations")
+    return counts and row["actions"] not in (None, len(make(row["puzzle"]).actions))
 
 
 def interval_text(found: Finding | None, of_hundred: bool) -> str:

@@ -22,7 +22,7 @@ OPTIMAL = ("Rokicki", "Korf", "PDB_solver", "optimal_solver")  # its solvers who
 NETWORK = "Report_DNN"  # whose searches documents other than the thesis report, on a listed puzzle
 OTHER_SETS = {  # of the literature that none of ours can be compared with, and why
     "training_test": "scrambles of that training",
-    "farthest_17": "the study has no states so far away",
+    "farthest_17": "a set that the study does not search; data/boards has what the packaged network finds",
     "figure_2": "a board of that document",
 }
 NOTHING = "none"  # which nobody kept

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from costtogo.literature.answers import sampled_searches as searches
+from costtogo.literature.answers.trees import two_phase
 from costtogo.literature.counterparts import (
     EXACT,
     LEARNED,
@@ -65,6 +66,7 @@ def _unsolved_or_timed(own: StudyResults, row: Row) -> Iterator[Verdict]:
         why = f"{found.what}, solves {solved.sum()} of {len(solved)} within {limit:,} nodes each: no mean of all"
         yield NOT_REACHED, why
     timed_here = model in LEARNED or (model in OPTIMAL and own.asked.optima is not None)
+    timed_here |= model == "Kociemba" and two_phase(own) is not None
     if quantity_of(row["quantity"]).clock and timed_here and not own.timed:
         yield NOT_JUDGED, APART
 

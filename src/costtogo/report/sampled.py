@@ -286,6 +286,8 @@ def heading(results: StudyResults) -> str:
     """What the report of a study of one such puzzle is called."""
     above = any(results.model(name).architecture.above for name in results.model_names)
     since = "above Manhattan distance" if above else "from nothing"
+    if results.model(results.headline_model).trainer == "presses":
+        since = "by labels, the presses of random boards"
     return f"{title(results.puzzle)}, learned {since}"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from costtogo.literature.answers.audit import Checkpoint, matching
-from costtogo.literature.answers.sampled_searches import SCRAMBLED
+from costtogo.literature.answers.sampled_searches import NEARLY_ALL, SCRAMBLED
 from costtogo.literature.counterparts import OPTIMAL
 from costtogo.literature.finding import NAN, Finding, Row, absent, extreme, finds, share
 from costtogo.literature.words import NOT_REACHED
@@ -153,7 +153,7 @@ def at_headline(results: StudyResults, row: Row, cells: pd.DataFrame) -> dict[st
 
 @finds(
     *("states_solved", "optimal_percent", "extra_moves", "states_sampled", "nodes_generated", "length"),
-    *("search_iterations_limit", "path_weight_chosen", "batch_size_chosen"),
+    *("search_iterations", "search_iterations_limit", "path_weight_chosen", "batch_size_chosen"),
     of="headline",
     table="searches/{ours}/grid",
 )
@@ -166,6 +166,8 @@ def of_headline(results: StudyResults, row: Row, grid: pd.DataFrame) -> Finding 
         return cell[quantity.removesuffix("_chosen")]
     if quantity == "search_iterations_limit":
         return Finding(cell["limit"] / cell["batch_size"], "max_expansions over N")
+    if quantity == "search_iterations":
+        return batches(cell)
     at = f"λ = {cell['path_weight']:g}, N = {cell['batch_size']:.0f}"
     note = f"{cell['instances']:.0f} instances of the set {cell['set']}, {at}"
     if row["model"] in OPTIMAL:
@@ -196,6 +198,20 @@ def _interval_of_moves(results: StudyResults, row: Row, cell: dict[str, Any]) ->
     spread = math.sqrt(np.cov(layers["distance"], fweights=layers["states"].astype(int)) / cell["instances"])
     below, above = (math.hypot(half, 1.96 * spread) for half in (excess - low, high - excess))
     return {"extra_moves": (low, high), "length": (length - below, length + above)}
+
+
+def batches(cell: dict[str, Any]) -> Finding:
+    """The iterations of BWAS, on average, of a cell of a grid."""
+    note = f"of {cell['instances']:.0f} searches, nodes expanded over N; the first batches are smaller"
+    return Finding(cell["nodes_expanded"] / cell["batch_size"], note)
+
+
+@finds("search_iterations", of="learned", table="searches/{ours}/grid")
+def batches_of_scrambled(results: StudyResults, row: Row, grid: pd.DataFrame) -> Finding | None:
+    """The same at the row's λ and N, where these solve nearly all."""
+    cells = alike(grid, row, "path_weight", "batch_size")
+    cells = cells[cells["solved_percent"] >= 100 * NEARLY_ALL]
+    return None if cells.empty else batches(cells.iloc[0].to_dict())
 
 
 @finds("seconds", of="headline", table="timings/searches/{ours}")

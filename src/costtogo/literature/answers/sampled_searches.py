@@ -22,6 +22,7 @@ from costtogo.tables.results import StudyResults, alike, once
 from costtogo.tables.searches import beams_text, exact_solutions, mirrored, shortest_path_sets, triplets
 
 NEARLY_ALL = 0.95  # of searches must be solved for a mean of those solved to represent all
+OTHER_TABLES = ("Korf", "Rokicki")  # solvers of the 3×3×3 cube whose tables are smaller or larger than ours
 SCRAMBLED = 100  # moves; after so many, a walk may have ended at any state
 
 
@@ -280,8 +281,9 @@ def optimal(results: StudyResults, row: Row) -> Finding | None:
     """Share of the solutions that are shortest: from a prefix of a shortest path, or of scrambled states."""
     if not math.isnan(row["distance"]):
         one = prefix(results, row)
+        if one and row["distance"] <= results.asked.nearby_depth:
+            return _known(results)
         first = "one such state; " if row["set"] == "distance_26" else ""
-        first = "the exact table around the goal knows it; " if row["distance"] <= results.asked.nearby_depth else first
         return one and share_of(one, one.rows["cost"] == one.rows["distance"], first + one.what)
     found = with_optima(results) if row["model"] == "DeepCubeA" else None
     return found and share_of(found, found.rows["cost"] == found.rows["optimal"], found.what)
@@ -300,6 +302,8 @@ def of_each_search(results: StudyResults, row: Row) -> Finding | None:
     if row["model"] in LEARNED and (left := _unsolved(found)):
         return left
     note = found.what if row["model"] in OPTIMAL else described(results, found, row)
+    if row["model"] in OTHER_TABLES and column == "nodes_expanded":
+        return absent(NOT_COMPARABLE, f"{found.rows[column].mean():,.0f} of {note}: another table than that solver's")
     if row["model"] == "DeepCubeA" and column != "seconds":
         column, note = "nodes_generated", f"{note}; nodes generated, which is what the paper counts"
     values = found.rows[column]
@@ -310,12 +314,39 @@ def of_each_search(results: StudyResults, row: Row) -> Finding | None:
     return replace(mean(values, note, found.file), solver=found.solver)
 
 
+def _known(results: StudyResults) -> Finding:
+    """That a state is so near to the goal that nothing is searched."""
+    depth = results.asked.nearby_depth
+    return absent(NOT_COMPARABLE, f"no search: the exact table of {depth} moves around the goal knows the state")
+
+
 def _of_prefix(results: StudyResults, row: Row, column: str) -> Finding | None:
     """Nodes or seconds of the search from a beginning of a shortest path; none where the exact table solves it."""
-    one, depth = prefix(results, row), results.asked.nearby_depth
-    if one and column.startswith("nodes") and row["distance"] <= depth:
-        return absent(NOT_COMPARABLE, f"no search: the exact table of {depth} moves around the goal knows the state")
+    one = prefix(results, row)
+    if one and column.startswith("nodes") and row["distance"] <= results.asked.nearby_depth:
+        return _known(results)
     return one and Finding(float(one.rows[column].iloc[0]), one.what, file=one.file, solver=one.solver)
+
+
+@finds("out_of_memory_path_weight", of="sampled", table="baselines/korf/grid")
+def out_of_memory(results: StudyResults, row: Row, grid: pd.DataFrame) -> Finding:
+    """BWAS over the same databases, which ends at a number of nodes and not where a memory does."""
+    cells = grid[grid["batch_size"] == grid["batch_size"].max()]
+    cell = cells.loc[(cells["path_weight"] - row["value"]).abs().idxmin()]
+    told = f"at λ = {cell['path_weight']:g} it reaches its limit of nodes in {cell['out_of_memory_percent']:.0f} %"
+    return absent(NOT_COMPARABLE, f"BWAS over these databases has a limit of nodes here, not of memory; {told}")
+
+
+@finds("scramble_moves_solved", of="sampled", table="baselines/manhattan/grid")
+def scrambles_solved(results: StudyResults, row: Row, grid: pd.DataFrame) -> Finding | None:
+    """How far scrambles are solved by Manhattan distance, which hangs on the limit of the program."""
+    if row["model"] != "Manhattan":
+        return None
+    cell = grid.loc[grid["solved_percent"].idxmax()]
+    told = f"{cell['solved_percent']:.0f} % of {cell['instances']:.0f} boards of the set {cell['set']}"
+    return absent(
+        NOT_COMPARABLE, f"that program's limit is not told: BWAS with λ = {cell['path_weight']:g} solves {told}"
+    )
 
 
 @finds("nodes_per_second", of="sampled")

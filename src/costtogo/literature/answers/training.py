@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from costtogo.literature.answers.pairs import PAIRS
 from costtogo.literature.finding import NAN, Finding, Row, absent, finds
 from costtogo.literature.reported import SECONDS
 from costtogo.literature.words import NOT_REACHED
@@ -15,9 +16,15 @@ CURVE = "models/{ours}/curve"
 
 
 def with_target(results: StudyResults, row: Row) -> str | None:
-    """The model by value iteration, which has convergence points, for a row: with adaptive K for the thesis's."""
+    """The model by value iteration, which has convergence points, for a row: with adaptive K for the thesis's.
+
+    Of a training that a document calls worse, ours like it.
+    """
     if row["listed"]:
         return row["ours"]
+    own = PAIRS.get(row["model"], ("",))[0]
+    if results.has(f"models/{own}"):
+        return own
     models = {name: results.model(name) for name in results.model_names}
     kinds = {name: each.sampler.kind for name, each in models.items() if each.trainer == "davi"}
     alike = (name for name, kind in kinds.items() if (kind == "adaptive_k") == (row["model"] == "C3_DNN_0"))
