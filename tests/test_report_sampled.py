@@ -226,6 +226,14 @@ def test_a_missing_external_run_is_named_where_its_number_would_stand(study, tmp
     assert row["verdict"] == NOT_RUN and "snakemake cube3-external" in row["reason"]
 
 
+@of_the_cube
+def test_the_released_results_on_the_same_instances_stand_beside_those_of_the_paper(study, written, changed, tmp_path):
+    row = {"source": "deepcubea", "quantity": "optimal_percent", "set": "scrambled_1000_10000"}
+    assert "DeepCubeA's released files have" in beside(written, **row)["reason"]
+    change(study, changed, "external/{}/searches.parquet", instance=10**6)
+    assert "released files" not in beside(run(study, changed, tmp_path), **row)["reason"], "of no instance of these"
+
+
 def test_nothing_solved_is_told_too(study, changed, tmp_path):
     lost = {"solved": False, "cost": np.inf, "solution": ""}
     for group in ("beams", "searches", "external"):

@@ -19,7 +19,7 @@ from costtogo.literature.words import NOT_COMPARABLE, NOT_REACHED
 from costtogo.params.instances import WalkInstances
 from costtogo.puzzles import make, noun
 from costtogo.tables.results import StudyResults, alike, once
-from costtogo.tables.searches import beams_text, exact_solutions, mirrored, shortest_path_sets, triplets
+from costtogo.tables.searches import beams_text, exact_solutions, mirrored, released, shortest_path_sets, triplets
 
 NEARLY_ALL = 0.95  # of searches must be solved for a mean of those solved to represent all
 OTHER_TABLES = ("Korf", "Rokicki")  # solvers of the 3×3×3 cube whose tables are smaller or larger than ours
@@ -205,6 +205,19 @@ def described(results: StudyResults, searches: Searches, row: Row) -> str:
     )
 
 
+def _with_files(results: StudyResults, searches: Searches, column: str) -> str:
+    """What searches are and, of external instances, what DeepCubeA's released files have on those that both solved.
+
+    column: of costtogo.tables.searches.released, a mean over them.
+    """
+    rows = once(released)(results) if searches.solver == "external" else pd.DataFrame()
+    mine = rows[rows["model"] == results.headline_model] if len(rows) else rows
+    if mine.empty or math.isnan(last := mine.loc[mine["seconds_allowed"].idxmax(), column]):
+        return searches.what
+    unit = " %" if column.endswith("percent") else " moves"
+    return f"{searches.what}; DeepCubeA's released files have {last:.2f}{unit} on {mine['pairs'].iloc[-1]} of these"
+
+
 def _unsolved(searches: Searches) -> Finding | None:
     """That there is no mean of all, where too many ended unsolved."""
     solved, count = int(searches.rows["solved"].sum()), len(searches.rows)
@@ -223,7 +236,12 @@ def length(results: StudyResults, row: Row) -> Finding | None:
     solved."""
     if row["model"] not in OPTIMAL:
         found = searches_for(results, row)
-        return found and (_unsolved(found) or mean(found.solved["cost"], described(results, found, row), found.file))
+        if found is None or (left := _unsolved(found)):
+            return found and left
+        told = described(results, found, row)
+        if row["model"] == "DeepCubeA":
+            told = _with_files(results, found._replace(what=told), "their_length")
+        return mean(found.solved["cost"], told, found.file)
     if found := solved_exactly(results):
         return mean(found.rows["distance"], found.what, found.file)
     found = external_with_optima(results)
@@ -286,7 +304,8 @@ def optimal(results: StudyResults, row: Row) -> Finding | None:
         first = "one such state; " if row["set"] == "distance_26" else ""
         return one and share_of(one, one.rows["cost"] == one.rows["distance"], first + one.what)
     found = with_optima(results) if row["model"] == "DeepCubeA" else None
-    return found and share_of(found, found.rows["cost"] == found.rows["optimal"], found.what)
+    told = found and _with_files(results, found, "their_optimal_percent")
+    return found and share_of(found, found.rows["cost"] == found.rows["optimal"], told)
 
 
 @finds("nodes_expanded", "nodes_expanded_most", "nodes_generated", "seconds", "longest_time", of="sampled")
