@@ -212,10 +212,13 @@ def _with_files(results: StudyResults, searches: Searches, column: str) -> str:
     """
     rows = once(released)(results) if searches.solver == "external" else pd.DataFrame()
     mine = rows[rows["model"] == results.headline_model] if len(rows) else rows
-    if mine.empty or math.isnan(last := mine.loc[mine["seconds_allowed"].idxmax(), column]):
+    longest = mine.loc[mine["seconds_allowed"].idxmax()] if len(mine) else None
+    if longest is None or math.isnan(longest[column]):
         return searches.what
     unit = " %" if column.endswith("percent") else " moves"
-    return f"{searches.what}; DeepCubeA's released files have {last:.2f}{unit} on {mine['pairs'].iloc[-1]} of these"
+    return (
+        f"{searches.what}; DeepCubeA's released files have {longest[column]:.2f}{unit} on {longest['pairs']} of these"
+    )
 
 
 def _unsolved(searches: Searches) -> Finding | None:
