@@ -131,22 +131,40 @@ def test_time_is_kept_for_shortening_once_there_is_a_solution(monkeypatch):
     assert given == [10, 8, 2], "10 s; 2 have passed; 4 have passed and 4 are kept; then none is left"
 
 
-def test_a_wider_search_is_tried_where_it_should_end_in_time(monkeypatch):
-    """A clock that goes on by 10 ms for each node of a batch, and searches whose solution is the same."""
-    clock, batches = [0.0], []
+@pytest.fixture
+def searched(monkeypatch):
+    """N and the first start of each search, on a clock that goes on by 10 ms for each node of a batch."""
+    clock, seen = [0.0], []
 
     def searched(puzzle, heuristic, starts, *, path_weight, batch_size, limits, until_proved=False):
-        batches.append(batch_size)
+        seen.append((batch_size, starts[0].tolist()))
         clock[0] += batch_size / 100
         return bwas_solve(puzzle, heuristic, starts, path_weight=path_weight, batch_size=batch_size)
 
-    bwas_solve, start = bwas.solve, SMALL.unrank(np.array([100_000]))[0]
+    bwas_solve = bwas.solve
     monkeypatch.setattr(bwas, "solve", searched)
     monkeypatch.setattr(anytime.time, "monotonic", lambda: clock[0])
-    solve_with_weights(SMALL, Manhattan(SMALL), start, Weighted([0.5, 1], 10), seconds=10)
-    assert batches == [10, 10]
-    batches.clear()
-    clock[0] = 0.0
-    solve_with_weights(SMALL, Manhattan(SMALL), start, Weighted([0.5, 1], 10, widening=True), seconds=10)
-    wider = int(9.8 / (1.2 * 0.01))
-    assert batches == [10, 10, wider], "9.8 s are left, 1.6 s after the wider one"
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("images", "seconds", "wider"),
+    [
+        # The mirrored board within half of the 9.8 s left, then the board itself within 5.7 s.
+        (2, 10, [(int(9.8 / 2 / (1.2 * 0.01)), True), (476, False)]),
+        (2, 0.35, [(12, True)]),  # 0.15 s do not do for two: the mirrored board gets all
+        (2, 0.31, []),  # not even for one with N = 10
+        (1, 10, [(int(9.8 / (1.2 * 0.01)), False)]),  # without another image all for one
+        (1, 0.4, []),  # 16 is not twice 10
+    ],
+)
+def test_wider_searches_go_over_the_images_while_they_should_end_in_time(searched, monkeypatch, images, seconds, wider):
+    monkeypatch.setattr(anytime, "VIEWS", images)
+    start = SMALL.unrank(np.array([100_000]))[0]
+    seen = {False: start.tolist(), True: SMALL.symmetries[1].apply(start[None])[0].tolist()}
+    solve_with_weights(SMALL, Manhattan(SMALL), start, Weighted([0.5, 1], 10), seconds=seconds)
+    planned = [(10, seen[False])] * 2
+    assert searched == planned, "without widening"
+    searched.clear()
+    solve_with_weights(SMALL, Manhattan(SMALL), start, Weighted([0.5, 1], 10, widening=True), seconds=seconds)
+    assert searched == planned + [(batch, seen[mirrored]) for batch, mirrored in wider]

@@ -207,8 +207,8 @@ class BwasBudget(Params):
     """The same by BWAS.
 
     With several λ it takes them in turn while there is time, and the shortest solution counts; with widening it goes on
-    with larger N. images: from how many symmetric images of a state it searches. shortening: the share of the seconds
-    that is kept for making the solution shorter by stretches, of sliding tiles alone.
+    with larger N, from two images of the state. images: from how many of them each λ searches. shortening: the share of
+    the seconds that is kept for making the solution shorter by stretches, of sliding tiles alone.
     """
 
     solver: Literal["bwas"]

@@ -27,6 +27,7 @@ from costtogo.types import ActionHeuristic, Heuristic, SearchResult, States
 WIDTHS = ((1_000, 1), (40_000, 8), (160_000, 32))  # a width, from how many images; the last goes on, four times wider
 MOST_NODES = 10_000_000  # that a guide keeps
 LEVELS = 30  # of a beam, about, all of which the memory must hold
+VIEWS = 2  # images of a state that searches with a growing N go over
 MARGIN = 1.2  # times longer than the search before may a search of the same width take
 
 
@@ -215,13 +216,33 @@ class Turn:
         """Its share of the time until a deadline on the monotonic clock."""
         return bwas.Limits(max_nodes=max_nodes, seconds=max(0, deadline - time.monotonic()) / self.waiting)
 
-    def wider(self, took: float, left: float) -> "Turn | None":
-        """The same with as large an N as should end in the seconds left; None where that is not twice as large.
 
-        took: the seconds of this search, which grow with N.
+class Widening:
+    """Searches with as large an N as should end in time, from one image of the state after another.
+
+    Another image is worth more than twice the N: it is searched next, and an image again only with twice its N.
+    """
+
+    def __init__(self, puzzle: Puzzle, batch_size: int):
+        self.views = images(puzzle)[:VIEWS]
+        self.largest = [batch_size, *[batch_size / 2] * (len(self.views) - 1)]  # N that each was searched with
+        self.numbers = counted(1)
+
+    def after(self, last: Turn, took: float, left: float) -> Turn | None:
+        """The next search; None where no N is large enough for the seconds left.
+
+        took: the seconds of the last one, which grow with N.
         """
-        batch_size = int(min(self.batch_size * left / (MARGIN * took), bwas.LARGEST_BATCH))
-        return replace(self, batch_size=batch_size, waiting=1) if batch_size >= 2 * self.batch_size else None
+        number = next(self.numbers)
+        view = number % len(self.views)
+        most = last.batch_size * left / (MARGIN * took)
+        # The first ones leave time for the other images, where there is enough.
+        for batch_size in (int(most / max(1, len(self.views) - number + 1)), int(most)):
+            batch_size = min(batch_size, bwas.LARGEST_BATCH)
+            if batch_size >= 2 * self.largest[view]:
+                self.largest[view] = batch_size
+                return Turn(last.path_weight, batch_size, self.views[view])
+        return None
 
 
 @dataclass(frozen=True)
@@ -229,7 +250,8 @@ class Weighted:
     """Which searches by BWAS make up one within some seconds.
 
     path_weights: each λ, in turn.  batch_size: N.  count: the images of a state that each λ searches from.
-    widening: whether the last λ is searched with again, and again, as large an N each time as should end in time.
+    widening: whether the last λ is searched with again, and again, as large an N each time as should end in time, from
+    the state and from another image of it (Widening).
     shortening: the share of the time that is left, once there is a solution, for making the best one shorter by
     stretches (search.shorten), of sliding tiles alone.  threads: that do so; their work is not counted.
     is_bound: True if the heuristic never overestimates: the search with λ = 1 then goes on until it has a proof.
@@ -265,7 +287,7 @@ def solve_with_weights(
     if share:
         shortest(puzzle, puzzle.goal, puzzle.goal, than=0)  # so that no later time holds the loading of compiled code
     deadline, best, kept = time.monotonic() + seconds, Best(), 0.0
-    planned = weighted.turns(puzzle)
+    planned, widening = weighted.turns(puzzle), Widening(puzzle, weighted.batch_size)
     turn, proved = next(planned, None), False
     while turn is not None:
         # Search with one λ from one image.
@@ -282,10 +304,10 @@ def solve_with_weights(
         left = deadline - kept - ended
         if left <= 0 or proved:
             break
-        # Go on with the next λ or image; after the last one, with a larger N, which finds shorter solutions.
+        # Go on with the next λ or image; after the last one, with a larger N and from another image.
         last, turn = turn, next(planned, None)
         if turn is None and weighted.widening and found.solved[0]:
-            turn = last.wider(ended - begun, left)
+            turn = widening.after(last, ended - begun, left)
     if share and np.isfinite(best.cost) and not proved:
         left = deadline - time.monotonic()
         best.solution = shorten(puzzle, start, best.solution, seconds=left, threads=weighted.threads)
