@@ -56,7 +56,9 @@ def no_such_point(results: StudyResults, frame: pd.DataFrame, row: Row) -> Check
     if math.isnan(point):
         return None
     if points < point:
-        return _without(frame, NOT_REACHED, f"{points:.0f} convergence points in all, not {point:.0f}")
+        total = _total(results, row)
+        longer = f", in {total:,.0f} iterations; the source has {row['total']:,.0f}" if total < row["total"] else ""
+        return _without(frame, NOT_REACHED, f"{points:.0f} convergence points in all, not {point:.0f}{longer}")
     return _without(frame, NOT_COMPARABLE, f"the checkpoint of convergence point {point:.0f} was not looked at")
 
 
