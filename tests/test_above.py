@@ -6,6 +6,7 @@ import torch
 from pydantic import ValidationError
 
 from costtogo.heuristics.manhattan import Manhattan
+from costtogo.heuristics.matching import MatchingBound
 from costtogo.heuristics.network import NetworkHeuristic, build, load, save
 from costtogo.heuristics.table import exact
 from costtogo.learning.davi import begin, child_costs, train
@@ -22,7 +23,7 @@ BOUND = Manhattan(PUZZLE, linear_conflicts=True)(STATES)
 
 
 def training(architecture: dict, **changes):
-    """A training of the 8-puzzle before its first iteration."""
+    """A training of the 8-puzzle, or of what changes say, before its first iteration."""
     values = {
         "puzzle": "puzzle8",
         "seed": 4,
@@ -43,7 +44,8 @@ def training(architecture: dict, **changes):
         "check_every": 10,
         "checkpoint_every": 1,
     }
-    return begin(PUZZLE, training_of(**values | changes), "float32")
+    params = training_of(**values | changes)
+    return begin(make(params.puzzle), params, "float32")
 
 
 def with_output(network, value: float):
@@ -91,13 +93,36 @@ def test_a_short_training_is_nearer_to_the_distance_and_mostly_below_it(distance
     assert errors["above"] < np.abs(BOUND - distance).mean() < errors["from nothing"]
 
 
+LEVEL = "#####\n#.  #\n# $@#\n#   #\n#####"  # its box can be pushed to the target, or to the lower wall for good
+
+
+def test_a_network_of_levels_lies_above_the_matching_and_gives_up_what_that_gives_up():
+    puzzle = make("sokoban_5")
+    states = [puzzle.parse_state(LEVEL)[None]]
+    for action in (0, 2, 1):  # up, left and down, which pushes the box
+        states.append(puzzle.move(states[-1], np.array([action])))
+    network = with_output(build(architecture_of(**ABOVE | {"above": "matching"}), puzzle, 1), 3).eval()
+    found = NetworkHeuristic(puzzle, network, "float32")(np.concatenate(states))
+    bound = MatchingBound(puzzle)(np.concatenate(states))
+    assert np.isinf(bound).tolist() == [False, False, False, True]
+    np.testing.assert_array_equal(found, bound + 3)
+
+
+def test_value_iteration_on_levels_lies_above_the_matching_and_walks_end_in_what_it_gives_up():
+    sampler = {"kind": "levels", "levels": 20, "boxes": 2, "walk_max": 50, "greedy_share": 0.5}
+    changes = {"puzzle": "sokoban_8", "sampler": sampler, "ceiling": 60, "iterations": 30}
+    done = training(ABOVE | {"above": "matching"}, **changes)
+    losses = [each.loss for each in train(done)]
+    assert np.isfinite(losses).all() and np.isfinite(done.bound(done.walks)).all() and len(done.walks) > 100
+
+
 def test_who_cannot_lie_above_a_bound_is_told_so():
     with pytest.raises(ValidationError, match="above a bound needs outputs: state"):
         architecture_of(**ABOVE | {"outputs": "actions"})
     with pytest.raises(ValidationError, match="above a bound is for the trainer davi"):
         training(ABOVE, trainer="random_walk", sampler={"kind": "non_backtracking", "walk_max": 60})
     hanoi = make("hanoi_3")
-    with pytest.raises(UserError, match="hanoi_3 has no Manhattan distance"):
+    with pytest.raises(UserError, match="hanoi_3 has no bound"):
         NetworkHeuristic(hanoi, build(architecture_of(**ABOVE), hanoi, 1).eval(), "float32")
 
 

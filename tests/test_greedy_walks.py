@@ -46,10 +46,10 @@ def fresh(count: int) -> np.ndarray:
     return PUZZLE.unrank(np.random.default_rng(0).integers(PUZZLE.state_count, size=count))
 
 
-def gone_on(states, distance, **changes) -> np.ndarray:
+def gone_on(states, distance, ceiling=np.inf, **changes) -> np.ndarray:
     """The walks a move later, by the exact cost-to-go."""
     costs = child_costs(PUZZLE, states, exact(PUZZLE, distance))
-    return go_on(PUZZLE, sampler_of(**SAMPLER | changes), states, costs, np.random.default_rng(1))
+    return go_on(PUZZLE, sampler_of(**SAMPLER | changes), states, costs, np.random.default_rng(1), ceiling)
 
 
 def test_walks_go_nearer_by_a_move_each_but_for_the_random_ones(distance):
@@ -72,6 +72,11 @@ def test_a_walk_ends_at_the_goal(distance):
     walks = gone_on(PUZZLE.unrank(at), distance, greedy_share=1, greedy_moves=10**6)
     assert set(distance[PUZZLE.rank(walks)].tolist()) == {2}, "only random moves lead on"
     assert 0 < len(walks) < 60
+
+
+def test_a_walk_ends_where_its_cost_comes_to_the_ceiling(distance):
+    walks = gone_on(fresh(4000), distance, ceiling=20, greedy_share=1, greedy_moves=10**6)
+    assert len(walks) > 500 and distance[PUZZLE.rank(walks)].max() == 19
 
 
 def test_an_iteration_has_as_many_states_as_without_walks_and_those_of_the_walks_first():

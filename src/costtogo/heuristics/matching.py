@@ -22,7 +22,7 @@ from costtogo.types import CostToGo, States
 ACTIONS = len(STEPS)
 ELSEWHERE = ACTIONS  # the side of a player who cannot walk to the box
 NO_PUSHES = 1 << 40  # the box cannot reach the target; more than all pushes of a matching together
-KEPT = 1 << 26  # bytes of levels that a bound keeps, about 10,000 levels of 10 × 10
+KEPT = 1 << 27  # bytes of levels that a bound keeps, about 20,000 levels of 10 × 10
 
 
 class Pushes(NamedTuple):

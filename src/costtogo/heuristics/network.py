@@ -189,7 +189,7 @@ def bound_of(architecture: ArchitectureParams, puzzle: Puzzle) -> Heuristic | No
         return None
     bound = find(puzzle.name)[0].bound
     if bound is None:
-        raise UserError(f"{puzzle.name} has no Manhattan distance for a network to lie above; leave out above.")
+        raise UserError(f"{puzzle.name} has no bound for a network to lie above; leave out above.")
     return made(bound)(puzzle)
 
 

@@ -255,7 +255,8 @@ def fit(training: DaviTraining, drawn: Batch, generator: np.random.Generator) ->
     targets = torch.as_tensor(targets, device=training.device)
     # Greedy walks go on by the same costs, at no further evaluation.
     if training.walks is not None:
-        training.walks = go_on(training.puzzle, training.params.sampler, drawn, costs, generator)
+        ceiling = training.params.ceiling or np.inf
+        training.walks = go_on(training.puzzle, training.params.sampler, drawn, costs, generator, ceiling)
     training.network.train()
     if training.params.optimizer == "lbfgs":
         part = own(len(states))

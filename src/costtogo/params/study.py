@@ -432,8 +432,8 @@ def _lacking(model: ModelParams, puzzle: "Puzzle") -> Iterator[str]:
         yield f"{name} has no pieces whose places a network could see; leave out inputs: pieces"
     if getattr(architecture, "inputs", "cells") == "planes" and puzzle.planes is None:
         yield f"{name} has no planes that a network could see; leave out inputs: planes"
-    if architecture.above and not (find(name)[0].bound and puzzle.one_goal):
-        yield f"there is no bound of {name} for a network above one"
+    if architecture.above and (find(name)[0].bound is None or (architecture.above == "manhattan") != puzzle.one_goal):
+        yield f"there is no bound of {name} called {architecture.above} for a network to lie above"
 
 
 def alone(study: Study) -> PuzzleStudy:
