@@ -236,6 +236,17 @@ def test_what_was_kept_of_other_seeds_stays_and_a_seed_kept_again_is_replaced(tm
     assert (tmp_path / "again" / "study" / "variants.csv").read_text() == before
 
 
+def test_a_variant_that_is_kept_after_its_base_stands_in_the_same_table(tmp_path):
+    first, second = tmp_path / "first" / "study", tmp_path / "second" / "study"
+    write_finished(first, "base_cube2_seed1")
+    write_finished(second, "wide_seed1")
+    for results in (first, second):
+        publish.keep(results, tmp_path / "kept")
+    rows = pd.read_csv(tmp_path / "kept" / "study" / "variants.csv")
+    assert rows["variant"].tolist() == ["base_cube2"] * 2 + ["wide"] * 2
+    assert not (tmp_path / "kept" / "study" / "repeats.csv").exists()
+
+
 def test_a_search_that_lacks_a_table_is_told_before_anything_is_written(tmp_path):
     write_finished(tmp_path / "study", "alone")
     (tmp_path / "study" / "searches" / "alone" / "admissible.parquet").unlink()

@@ -137,7 +137,8 @@ def keep_with_report(results: StudyResults, parameters: dict[str, Any], out: Pat
 def keep_for_others(results: StudyResults, out: Path) -> Path:
     """Keep what reports of other studies may ask for."""
     folder, named = out / results.study, models_of_document(results.study, results.references.reported)
-    gathered, target = variants.gather(results, named), folder.with_suffix(".json")
+    differ, target = (folder / f"{variants.VARIANTS}.csv").exists(), folder.with_suffix(".json")
+    gathered = variants.gather(results, named, differ)
     kept = cards_kept(target) if target.exists() else {}
     cards = {place: _few(card, "inputs", "outputs") for place, card in results.stages.items()}
     repeated = {name.variant for model, name in results.trainings.items() if name.seed and f"models/{model}" in cards}

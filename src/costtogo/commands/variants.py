@@ -30,14 +30,14 @@ def in_one_table(results: StudyResults, named: Collection[str]) -> set[str]:
     return {model for model, name in results.trainings.items() if name.seed and name.variant not in named}
 
 
-def gather(results: StudyResults, named: Collection[str] = ()) -> dict[str, pd.DataFrame]:
+def gather(results: StudyResults, named: Collection[str] = (), differ: bool = False) -> dict[str, pd.DataFrame]:
     """The tables of finished audits and searches, `variants` and `admissible`; those without a row are left out.
 
     variants: a row for each seed, audited checkpoint and (set, λ, N) that every checkpoint is to search; what the
     searches find is NaN of a training that has only been audited.
     admissible: a row for each model and heuristic, of the searches with λ = 1, N = 1.
-    Where no variant is a base, the first is called `repeats`, has a row for each scope of the audit, all states and
-    the sample, and there is no other.
+    Where no variant is a base, the first is called `repeats`, has a row for each scope of the audit, all states and the
+    sample, and there is no other; but not where the variants differ from a base that was kept before.
     results: of the study, as its stages left them.
     """
     finished = [place.split("/") for place in results.cards]
@@ -45,7 +45,7 @@ def gather(results: StudyResults, named: Collection[str] = ()) -> dict[str, pd.D
     repeated = in_one_table(results, named)
     trained = [model for model in audited if model in repeated]
     checkpoints = [_checkpoints(results, model) for model in trained]
-    if trained and not any(model.startswith(BASE) for model in trained):
+    if trained and not (differ or any(model.startswith(BASE) for model in trained)):
         return {REPEATS: pd.concat(checkpoints, ignore_index=True)}
     every_state = [frame[frame["scope"] == "all"].drop(columns="scope") for frame in checkpoints]
     admissible = [_admissible(results, model) for model in searched if not model.startswith("baseline")]
