@@ -15,6 +15,22 @@ from kept_studies import keep
 from costtogo.files import write_csv
 from costtogo.params.study import PuzzleParams, PuzzleStudy, Study
 
+RECIPE = {  # of a training, but its puzzle, seed and epsilon
+    "precision": "float32",
+    "architecture": {"first_layers": [8]},
+    "sampler": {"kind": "uniform"},
+    "iterations": 10,
+    "states_per_iteration": 20,
+    "validation_states": 20,
+    "minibatch": 10,
+    "check_every": 5,
+    "checkpoint_every": 1,
+    "learning_rate": 1e-3,
+    "learning_rate_decay": 0,
+    "adam_beta_1": 0.9,
+    "adam_beta_2": 0.999,
+    "adam_epsilon": 1e-7,
+}
 CUBE_COUNTS = (1, 6, 20, 40, 30)  # states at each distance, in place of the cube's
 GRIDS = {"cube2": ((0.2, 0.5, 0.7, 1.0), (3, 5, 7)), "hanoi": ((0.3, 0.5, 0.7, 1.0), (1, 7))}
 HEADLINES = {
@@ -65,12 +81,9 @@ def write_repeated(measured: Path, study="repeated", seeds=3) -> None:
     for puzzle, names in {"cube2": ("base_cube2", "wide"), "hanoi_3": ("base_hanoi_3", "slow")}.items():
         for place, variant in enumerate(names):
             for seed in range(1, seeds + 1):
-                training = {
-                    "puzzle": puzzle,
-                    "seed": seed,
-                    "epsilon": 0.05 + 0.02 * place,
-                    "sampler": {"kind": "uniform"},
-                }
+                training = RECIPE | {"puzzle": puzzle, "seed": seed, "epsilon": 0.05 + 0.02 * place}
+                if place:
+                    training |= {"trainer": "davi", "polyak": 0}  # written out since, and no change
                 if puzzle == "hanoi_3":
                     training["checkpoint_iterations"] = 10
                     cards["tables/hanoi_3"] = {"parameters": {"puzzle": puzzle}, "metrics": {"mean_distance": 4.5}}

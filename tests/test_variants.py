@@ -11,7 +11,7 @@ from costtogo.analysis.intervals import mean_interval
 from costtogo.analysis.several_seeds import compare, divergence, last_checkpoints, predictions
 from costtogo.commands import publish, variants
 from costtogo.files import FileError, read_json, write_frame, write_json
-from costtogo.report.variants import variants_text
+from costtogo.report.variants import _points, variants_text
 from costtogo.tables.results import StudyResults
 
 PUZZLES, ERROR = ["cube2", "hanoi_3"], "mean_absolute_error"
@@ -148,6 +148,15 @@ def test_a_difference_beyond_chance_is_bold_and_the_base_never_is(text):
     rows = [line for line in text.splitlines() if line.startswith(("| `wide` |", "| `base_cube2` |"))]
     assert any("**" in line for line in rows if "wide" in line)
     assert not any("**" in line for line in rows if "base" in line)
+
+
+def test_what_moves_the_convergence_points_is_told_each_way():
+    base = pd.DataFrame({"variant": "base", "seed": [1, 2, 3], "convergence_point": [10, 11, 10]})
+    of = {"quick": [13, 14, 14], "slow": [8, 8, 7], "much_alike": [10, 10, 11]}
+    others = [base.assign(variant=variant, convergence_point=points) for variant, points in of.items()]
+    found = compare(pd.concat([base, *others]), "variant", ["convergence_point"], "base")
+    assert _points(found) == ["quick", "slow", "much_alike"]
+    assert _points(found.iloc[:1]) == ["none"] * 3
 
 
 def test_the_price_of_admissibility_and_the_facts_over_all_states_are_told(text):

@@ -16,7 +16,7 @@ from costtogo.analysis.several_seeds import (
     longest,
     predictions,
 )
-from costtogo.params.trainers import used_parameters
+from costtogo.params.trainers import training_of, used_parameters
 from costtogo.puzzles import family
 from costtogo.report.markdown import cell_text, code, table
 from costtogo.report.render import render
@@ -87,7 +87,8 @@ def _changes(kept: StudyResults, puzzle: str, rows: pd.DataFrame) -> list[list[s
     """What each variant changes, from the parameters themselves."""
 
     def parameters(variant: str) -> Values:
-        return used_parameters(kept.card(f"models/{kept.seeds_of(variant)[1]}")["parameters"]["training"])
+        record = kept.card(f"models/{kept.seeds_of(variant)[1]}")["parameters"]["training"]
+        return used_parameters(training_of(**record).model_dump())  # also what was added since it was kept
 
     base, changes = parameters(BASE + puzzle), []
     for variant in in_order(rows["variant"], BASE + puzzle)[1:]:
@@ -105,7 +106,14 @@ def _compared(frame: pd.DataFrame, when: str, base: str) -> Values:
     ]
     searched, cell = frame["nodes_expanded"].notna().all(), cell_text(frame[CELLS].iloc[0])
     told = means_table(found, {"variant": "variant"}, means, "seeds")
-    return {"table": told, "when": when, "cell": cell, "all_searched": searched}
+    return {"table": told, "when": when, "cell": cell, "all_searched": searched, "points": _points(found)}
+
+
+def _points(found: pd.DataFrame) -> list[str]:
+    """Which variants, in what compare found, have more convergence points than the base, which fewer, which neither."""
+    points = found[found["measure"] == "convergence_point"].iloc[1:]
+    more, fewer = points["difference_low"] > 0, points["difference_high"] < 0
+    return [", ".join(points.loc[which, "variant"]) or "none" for which in (more, fewer, ~(more | fewer))]
 
 
 def _divergence(rows: pd.DataFrame, mean_distance: float, base: str) -> list[list[str]]:
