@@ -83,10 +83,14 @@ class DaviTraining(Training):
         inf where illegal or no part of the curriculum yet.
         """
         of_child = self.cost_to_go if self.params.lookahead == 1 else self.backed_up
-        ceiling = self.params.ceiling or np.inf
         return child_costs(
-            self.puzzle, states, lambda children: of_child(children).clip(max=ceiling), self.curriculum.within
+            self.puzzle, states, lambda children: of_child(children).clip(max=self.ceiling), self.curriculum.within
         )
+
+    @property
+    def ceiling(self) -> float:
+        """Moves, more than which no target says; inf where none is asked for."""
+        return self.params.ceiling or np.inf
 
     def backed_up(self, states: Batch) -> Batch:
         """The Bellman backup of J_k: the least over the children of 1 + J_k, 0 at the goal, float32 [N]."""
@@ -255,8 +259,7 @@ def fit(training: DaviTraining, drawn: Batch, generator: np.random.Generator) ->
     targets = torch.as_tensor(targets, device=training.device)
     # Greedy walks go on by the same costs, at no further evaluation.
     if training.walks is not None:
-        ceiling = training.params.ceiling or np.inf
-        training.walks = go_on(training.puzzle, training.params.sampler, drawn, costs, generator, ceiling)
+        training.walks = go_on(training.puzzle, training.params.sampler, drawn, costs, generator, training.ceiling)
     training.network.train()
     if training.params.optimizer == "lbfgs":
         part = own(len(states))

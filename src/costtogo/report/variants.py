@@ -105,15 +105,16 @@ def _compared(frame: pd.DataFrame, when: str, base: str) -> Values:
         Mean(heading, name, bold_where_it_differs(with_half(form))) for name, (heading, form) in OF_TRAINING.items()
     ]
     searched, cell = frame["nodes_expanded"].notna().all(), cell_text(frame[CELLS].iloc[0])
-    told = means_table(found, {"variant": "variant"}, means, "seeds")
-    return {"table": told, "when": when, "cell": cell, "all_searched": searched, "points": _points(found)}
+    told, points = means_table(found, {"variant": "variant"}, means, "seeds"), _points(found)
+    return {"table": told, "when": when, "cell": cell, "all_searched": searched, "points": points}
 
 
-def _points(found: pd.DataFrame) -> list[str]:
-    """Which variants, in what compare found, have more convergence points than the base, which fewer, which neither."""
+def _points(found: pd.DataFrame) -> dict[str, str]:
+    """The variants, in what compare found, with more and fewer convergence points than the base, and the others."""
     points = found[found["measure"] == "convergence_point"].iloc[1:]
     more, fewer = points["difference_low"] > 0, points["difference_high"] < 0
-    return [", ".join(points.loc[which, "variant"]) or "none" for which in (more, fewer, ~(more | fewer))]
+    parts = {"more": more, "fewer": fewer, "others": ~(more | fewer)}
+    return {name: ", ".join(points.loc[which, "variant"]) or "none" for name, which in parts.items()}
 
 
 def _divergence(rows: pd.DataFrame, mean_distance: float, base: str) -> list[list[str]]:
