@@ -119,7 +119,7 @@ def test_value_iteration_on_levels_lies_above_the_matching_and_walks_end_in_what
 def test_who_cannot_lie_above_a_bound_is_told_so():
     with pytest.raises(ValidationError, match="above a bound needs outputs: state"):
         architecture_of(**ABOVE | {"outputs": "actions"})
-    with pytest.raises(ValidationError, match="above a bound is for the trainer davi"):
+    with pytest.raises(ValidationError, match="above a bound is for the trainers davi and imitation"):
         training(ABOVE, trainer="random_walk", sampler={"kind": "non_backtracking", "walk_max": 60})
     hanoi = make("hanoi_3")
     with pytest.raises(UserError, match="hanoi_3 has no bound"):

@@ -5,10 +5,10 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from costtogo.heuristics.network import load, save
+from costtogo.heuristics.network import bound_of, load, save
 from costtogo.learning import imitation
 from costtogo.params.trainers import training_of
-from costtogo.puzzles import make
+from costtogo.puzzles import levels_of, make
 from costtogo.types import UserError
 
 TRAINING = {
@@ -32,6 +32,7 @@ TRAINING = {
 }
 BY_ACTION = {"architecture": TRAINING["architecture"] | {"outputs": "actions"}}
 WALKS = {"kind": "deepcubea", "walk_max": 3}
+LEVELS = {"kind": "levels", "levels": 30, "boxes": 2, "walk_max": 40}
 
 
 def training(name: str = "hanoi_3", **changes) -> imitation.ImitationTraining:
@@ -93,6 +94,28 @@ def test_a_small_training_learns_the_distances(changes, distances_of, tmp_path):
     np.testing.assert_array_equal(load(tmp_path / "net")(states), learned.heuristic(states))
 
 
+@pytest.mark.parametrize(
+    ("name", "sampler", "bound"),
+    [("sokoban_7", LEVELS, "matching"), ("puzzle8", WALKS | {"walk_max": 60}, "manhattan")],
+)
+def test_a_network_above_a_bound_learns_the_difference(name, sampler, bound, distances_of):
+    architecture = TRAINING["architecture"] | {"above": bound}
+    learned = training(name, sampler=sampler, architecture=architecture)
+    shown = learned.draw(learned.puzzle, 600, sampler["walk_max"], np.random.default_rng(0))
+    puzzle, states = learned.puzzle, shown.states
+    steps = shown.distance + bound_of(learned.params.architecture, puzzle)(states)
+    assert (shown.distance >= 0).all() and (shown.distance > 0).any()
+    if puzzle.one_goal:
+        np.testing.assert_array_equal(steps, distances_of(name)[puzzle.rank(states)])
+    else:
+        np.testing.assert_array_equal(steps, [levels_of(puzzle).table(state)(state[None])[0] for state in states])
+    before = imitation.validate(learned, shown)
+    outputs = learned.heuristic.outputs(states)
+    assert before == pytest.approx(np.mean((outputs - steps) ** 2), rel=1e-5)
+    list(imitation.train(learned))
+    assert imitation.validate(learned, shown) < 0.85 * before
+
+
 def test_a_resume_point_holds_no_distances_and_the_training_goes_on_to_the_same_weights():
     left_alone, interrupted, resumed = training(iterations=20), training(iterations=20), training(iterations=20)
     list(imitation.train(left_alone))
@@ -118,7 +141,7 @@ def test_a_puzzle_that_cannot_be_listed_is_refused():
         ({"sampler": {"kind": "growing_tower"}}, "growing_tower"),
         ({"sampler": {"kind": "adaptive_k", "walk_max": 5}}, "adaptive_k"),
         ({"sampler": WALKS | {"greedy_share": 0.5}}, "greedy_share is for the trainer davi"),
-        ({"architecture": {"first_layers": [8], "above": "manhattan"}}, "above a bound is for the trainer davi"),
+        ({"sampler": LEVELS} | BY_ACTION, "imitation with the sampler levels needs a network with outputs: state"),
         ({"architecture": {"kind": "rows", "first_layers": [8]}}, "the trainer presses needs an architecture of kind"),
     ],
 )

@@ -35,6 +35,21 @@ LEVELS = [
 PASSAGE = SEVEN.parse_state("#######|#.-$@-#|#######")
 
 
+def test_walks_to_the_goal_are_shortest_but_for_their_random_steps():
+    table, generator = list_level(SEVEN, LEVELS[1]), np.random.default_rng(0)
+    starts = np.repeat(table.ranks(LEVELS[1][None]), 20)
+    steps = int(table.distance[starts[0]])
+    random = generator.random((20, 2 * steps, 2))
+    straight = table.distance[table.walks(starts, random, np.zeros(20))].reshape(20, steps + 1)
+    assert (straight == np.arange(steps, -1, -1)).all()
+    ranks = table.walks(starts, random, np.full(20, 0.7))
+    assert len(ranks) > 20 * (steps + 1) and (table.distance[ranks] != UNREACHED).all()
+    states = table.states_of(ranks)
+    children, legal = SEVEN.expand(states[:-1])
+    follows = (legal & (children == states[1:, None]).all(axis=2)).any(axis=1)
+    assert (follows | (ranks[1:] == starts[0])).all()
+
+
 def random_level(puzzle, boxes: int, seed: int) -> np.ndarray:
     """A level with walls, targets and boxes anywhere; it may have no solution. uint8 [D]."""
     generator = np.random.default_rng(seed)

@@ -84,7 +84,7 @@ def test_the_sets_have_no_walls_and_targets_in_common_with_each_other_or_with_tr
     sets = rows_of(results, "instances/sokoban").groupby("set")["state"]
     states = {name: np.array([PUZZLE.parse_state(text) for text in texts]) for name, texts in sets}
     states["listed"] = read_exact(results / "tables/sokoban.npz", PUZZLE).levels
-    trained = training_levels(PUZZLE, 20, 2)
+    trained, _ = training_levels(PUZZLE, 20, 2)
     assert len(trained) == 20 and (is_box(trained).sum(axis=1) == 2).all()
     assert is_new_layout(PUZZLE, states["test"], trained, states["selection"], states["listed"]).all()
     assert is_new_layout(PUZZLE, np.concatenate([states["selection"], states["listed"]]), trained).all()
@@ -269,7 +269,9 @@ def test_a_folder_of_levels_takes_the_place_of_generated_ones_but_for_those_set_
     for part, levels in parts.items():
         text = "\n\n".join(PUZZLE.draw(level) for level in levels)
         (tmp_path / f"{part}.txt").write_text(text, encoding="utf-8")
-    np.testing.assert_array_equal(training_levels(PUZZLE, str(tmp_path), 4), solved_levels(parts["training"]))
+    read, solved = training_levels(PUZZLE, str(tmp_path), 4)
+    np.testing.assert_array_equal(read, parts["training"])
+    np.testing.assert_array_equal(solved, solved_levels(parts["training"]))
     other = tmp_path / "other"
     other.mkdir()
     (tmp_path / "test.txt").rename(other / "test.txt")

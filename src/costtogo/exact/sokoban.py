@@ -96,6 +96,14 @@ class LevelTable:
             raise UserError("The state has no solution: no steps bring all of its boxes onto targets.")
         return _path(self.level, self.distance, rank).tolist()
 
+    def walks(self, starts: Ranks, random: np.ndarray, noise: np.ndarray) -> Ranks:
+        """All states on walks to a solved state from solvable starts, int64 [W]: ranks, int64 [states].
+
+        Each step is on a shortest way or, with a walk's chance noise, float64 [W], any that leaves a solution.
+        random: in [0, 1), float64 [W, most steps, 2].
+        """
+        return _walks(self.level, self.distance, starts, random, noise)
+
     def reachable(self, start: States) -> np.ndarray:
         """Which states can be reached from a start, uint8 [D]: bool, by rank; those that are UNREACHED are dead."""
         return _listed(self.level, self.ranks(start[None]), forth=True)[0] != UNREACHED
@@ -287,6 +295,32 @@ def _moved(level, rank, place, cell):
         moved += binomials[passed, place + 1] - binomials[passed, place]
         place -= 1
     return moved + binomials[cell, place + 1]
+
+
+@njit(cache=True)
+def _walks(level, distance, starts, random, noise):
+    """LevelTable.walks. A solvable state that is not solved has a step to one that is a step nearer."""
+    cells, standing, made = len(level.floor.cell), _nothing_on(len(level.floor.cell)), np.empty(ACTIONS, dtype=np.int64)
+    seen, count = np.empty(starts.shape[0] * (random.shape[1] + 1), dtype=np.int64), 0
+    for row in range(len(starts)):
+        rank, moves = starts[row], 0
+        while True:
+            seen[count] = rank
+            count += 1
+            if moves == random.shape[1] or distance[rank] == 0:
+                break
+            _put(standing, level.boxes, rank // cells)
+            _after(level, standing, rank // cells, rank % cells, made)
+            _take(standing, level.boxes, rank // cells)
+            # Bring those that it may go to to the front, and take one of them.
+            choices, farthest = 0, FARTHEST if random[row, moves, 0] < noise[row] else distance[rank] - 1
+            for state in made:
+                if state != NO_STATE and distance[state] <= farthest:
+                    made[choices] = state
+                    choices += 1
+            rank = made[int(random[row, moves, 1] * choices)]
+            moves += 1
+    return seen[:count]
 
 
 @njit(cache=True)

@@ -304,7 +304,8 @@ class Study(Params):
                 yield f"puzzles.{model.puzzle} has a model, {name}, and says not how it is audited"
             if not self.puzzles[model.puzzle].instances:
                 yield f"puzzles.{model.puzzle} has a model, {name}, and no instances to audit it on"
-            if model.trainer == "imitation" and not self.puzzles[model.puzzle].is_exhaustive:
+            listed = self.puzzles[model.puzzle].is_exhaustive or model.sampler.kind == "levels"
+            if model.trainer == "imitation" and not listed:
                 yield f"models.{name}: the trainer imitation needs puzzles.{model.puzzle} with exact: all"
             yield from (f"models.{name}: {lacking}" for lacking in _lacking(model, make(model.puzzle)))
 
@@ -419,7 +420,7 @@ def _lacking(model: ModelParams, puzzle: "Puzzle") -> Iterator[str]:
     if sampler.kind == "levels" and puzzle.one_goal:
         yield f"the sampler levels needs a puzzle whose states have goals of their own, unlike {name}'s"
     if sampler.kind != "levels" and not puzzle.one_goal:
-        yield f"{name} has no one goal to walk from: it needs the trainer davi with the sampler levels"
+        yield f"{name} has no one goal to walk from: it needs the sampler levels, with the trainer davi or imitation"
     if sampler.kind == "uniform" and not is_listed(puzzle):
         yield f"the sampler uniform needs states that can be listed, unlike {name}'s"
     if architecture.kind == "automaton" and puzzle.goal.any():

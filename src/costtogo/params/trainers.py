@@ -82,7 +82,7 @@ class Presses(AdamParams):
 
 
 class Imitation(AdamParams):
-    """Regression on exact distances, of a puzzle whose states are all listed."""
+    """Regression on exact distances, of a puzzle whose states are all listed or of levels, each of which is."""
 
     trainer: Literal["imitation"]
     sampler: SteadySampler

@@ -124,6 +124,9 @@ class DeepCubeASampler(WalkingSampler):
 class LevelSampler(WalkingSampler):
     """The ends of walks of 1 to walk_max steps back from the solved states of many levels.
 
+    Of imitation, states on walks to solved states from such ends and from the starts of levels, by shortest ways with
+    some random steps.
+
     levels: how many are generated, or a folder of text files of levels, of which those are left out whose walls and
     targets are for choosing or testing.  boxes: of a generated level.
     pulls: the chance that a walk pulls where it can.
@@ -183,7 +186,8 @@ class GrowingTowerSampler(SamplerParams):
 Sampler = union_of(SamplerParams.kinds(), "kind")
 sampler_of = maker(Sampler)
 # Those that draw alike in every iteration, whatever the network has learned:
-SteadySampler = union_of([DeepCubeSampler, DeepCubeASampler, UniformSampler, NonBacktrackingSampler], "kind")
+STEADY = [DeepCubeSampler, DeepCubeASampler, UniformSampler, NonBacktrackingSampler, LevelSampler]
+SteadySampler = union_of(STEADY, "kind")
 
 
 class ModelParams(Kind):
@@ -224,8 +228,10 @@ class ModelParams(Kind):
             yield "the sampler growing_tower needs a network with outputs: state"
         if self.trainer != "davi" and self.sampler.greedy_share:
             yield "greedy_share is for the trainer davi"
-        if self.trainer != "davi" and self.architecture.above:
-            yield "an architecture above a bound is for the trainer davi"
+        if self.trainer not in ("davi", "imitation") and self.architecture.above:
+            yield "an architecture above a bound is for the trainers davi and imitation"
+        if self.trainer == "imitation" and self.sampler.kind == "levels" and self.architecture.outputs != "state":
+            yield "the trainer imitation with the sampler levels needs a network with outputs: state"
 
 
 def level_files(params: ModelParams) -> list[Path]:
