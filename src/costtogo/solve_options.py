@@ -28,12 +28,12 @@ SOLVERS = {  # by name, in the order of help: what each does
 }
 WITHOUT_NETWORK = ("exact", "local")
 NETWORK, DATABASE, ZERO = "network", "pattern_database", "zero"
-BOUNDS = ("manhattan", "matching")  # of which a puzzle has one at most
 HEURISTICS = {  # by name, in the order of help: what each is
     NETWORK: "a trained network, if left out",
-    BOUNDS[0]: "rows and columns to each tile's place, with linear conflicts",
+    "manhattan": "rows and columns to each tile's place, with linear conflicts",
     DATABASE: "exact moves of a few tiles at a time",
-    BOUNDS[1]: "pushes of boxes to the targets that suit them best",
+    "pairs": "steps of two boxes at a time",
+    "matching": "pushes of boxes to the targets that suit them best",
     ZERO: "none",
 }
 LISTED = {"path_weight": 0.7, "batch_size": 5, "max_expansions": 200_000}  # BWAS where nothing else is asked for
@@ -78,9 +78,8 @@ def solvers(puzzle: "Puzzle", *, has_policy: bool = False) -> list[str]:
 def heuristics(puzzle: "Puzzle") -> list[str]:
     """The names of the heuristics that apply to a puzzle."""
     family = find(puzzle.name)[0]
-    bound = family.bound and family.bound[0].rpartition(".")[2]
     database = DATABASE if family.database else None
-    return [name for name in HEURISTICS if name in (NETWORK, bound, database, ZERO)]
+    return [name for name in HEURISTICS if name in (NETWORK, *family.bounds, database, ZERO)]
 
 
 def option(default: Any, help: str, **bounds: Any) -> Any:

@@ -119,7 +119,7 @@ def list_level(puzzle: Sokoban, state: States, largest: int = LARGEST) -> LevelT
     if (states := comb(cells, boxes) * cells) > largest:
         raise TooLarge(
             f"A level with {boxes} boxes and {cells} free cells has {states:,} states, more than the {largest:,} that "
-            "can be listed; solve it by A* with the matching bound instead."
+            "can be listed; solve it by A* with a lower bound instead."
         )
     binomials = np.array([[comb(cell, place) for place in range(boxes + 1)] for cell in range(cells)], dtype=np.int64)
     level = Level(floor, _combinations(cells, boxes, comb(cells, boxes)), binomials)

@@ -187,10 +187,10 @@ def bound_of(architecture: ArchitectureParams, puzzle: Puzzle) -> Heuristic | No
     """The lower bound that the architecture adds to, if any; UserError if the puzzle has none."""
     if not architecture.above:
         return None
-    bound = find(puzzle.name)[0].bound
-    if bound is None:
-        raise UserError(f"{puzzle.name} has no bound for a network to lie above; leave out above.")
-    return made(bound)(puzzle)
+    bounds = find(puzzle.name)[0].bounds
+    if architecture.above not in bounds:
+        raise UserError(f"{puzzle.name} has no bound {architecture.above} for a network to lie above; leave out above.")
+    return made(bounds[architecture.above])(puzzle)
 
 
 def rounded(rows: int) -> int:

@@ -23,6 +23,7 @@ from costtogo.params.searches import (
     GUIDE,
     MANHATTAN,
     MATCHING,
+    PAIRS,
     ZERO,
     AnytimeParams,
     BeamParams,
@@ -105,7 +106,7 @@ class PuzzleParams(Params):
     pattern_databases: the partitions of the tiles by name, as exact.partition reads them: 7-8, or "1 2 3 6 | 4 5 7 8";
     of the 3×3×3's pieces as exact.piece_patterns does: "corners | 1 2 3 4 5 6 | 7 8 9 10 11 12".
     baselines: what else BWAS goes by on the grids of the networks: pattern databases, manhattan of sliding tiles,
-    matching and zero of Sokoban.
+    matching, pairs and zero of Sokoban.
     max_nodes: kept in memory by one search of beams or external instances, which ends there as unsolved.
     """
 
@@ -400,7 +401,7 @@ def _unsuited_solvers(asked: PuzzleStudy) -> Iterator[str]:
             yield "optima: IDA* goes by a pattern_database or by a table; leave one out"
         if (guide := asked.optima.guide) is not None and (asked.optima.table is None or guide not in asked.models):
             yield f"optima.guide must name a model, and there must be a table: not '{guide}'{hint(guide, asked.models)}"
-    known = [*asked.pattern_databases, *[MANHATTAN] * asked.is_sliding] if asked.one_goal else [MATCHING, ZERO]
+    known = [*asked.pattern_databases, *[MANHATTAN] * asked.is_sliding] if asked.one_goal else [MATCHING, PAIRS, ZERO]
     for name in asked.baselines:
         if name not in known:
             yield f"baselines: there is no baseline '{name}'; there are {', '.join(known) or 'none'}"
@@ -433,7 +434,7 @@ def _lacking(model: ModelParams, puzzle: "Puzzle") -> Iterator[str]:
         yield f"{name} has no pieces whose places a network could see; leave out inputs: pieces"
     if getattr(architecture, "inputs", "cells") == "planes" and puzzle.planes is None:
         yield f"{name} has no planes that a network could see; leave out inputs: planes"
-    if architecture.above and (find(name)[0].bound is None or (architecture.above == "manhattan") != puzzle.one_goal):
+    if architecture.above and architecture.above not in find(name)[0].bounds:
         yield f"there is no bound of {name} called {architecture.above} for a network to lie above"
 
 

@@ -20,7 +20,7 @@ class ArchitectureParams(Kind):
 
     absent = {"channels": ()}
     outputs: Literal["state", "actions", "policy"] = "state"
-    above: Later[Literal["", "manhattan", "matching"]] = ""  # a puzzle has one of them at most
+    above: Later[Literal["", "manhattan", "matching", "pairs"]] = ""
 
 
 class BatchNormParams(ArchitectureParams):

@@ -9,12 +9,12 @@ and adding or changing one puzzle leaves the results of the others valid: see co
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from costtogo.puzzles import puzzle_files
@@ -35,7 +35,7 @@ class Family(NamedTuple):
     title: a puzzle's name in reports; {} stand for its numbers and then 3, the pegs of a tower that names none.
     noun: the object that is solved, as reports call it.
     made: the module and the class or function in it that makes the puzzle from its numbers.
-    bound: makes a lower bound of the distance that networks may be built on.
+    bounds: make lower bounds of the distance that networks may be built on, by name, the best last.
     database: makes a heuristic from the file of a pattern database, if the family has any.
     partition: the module that reads which patterns these have, by parse and entries.
     patterns: the module that builds them, by database_of, save and measures.
@@ -54,7 +54,7 @@ class Family(NamedTuple):
     title: str
     noun: str
     made: tuple[str, str]
-    bound: tuple[str, str] | None = None
+    bounds: Mapping[str, tuple[str, str]] = MappingProxyType({})
     database: tuple[str, str] | None = None
     local: tuple[str, str] | None = None
     pattern: str | None = None
@@ -83,7 +83,7 @@ FAMILIES = (
     Family("hanoi", "hanoi_7", "hanoi_<disks>, hanoi_<disks>_<pegs>", "Towers of Hanoi H({}, {})", "tower",
            ("costtogo.puzzles.hanoi", "Hanoi"), notation="costtogo.notation.towers"),
     Family("sliding", "puzzle15", "puzzle8, 15, 24, 35 and 48", "{}-puzzle", "board",
-           ("costtogo.puzzles.sliding", "tiles"), ("costtogo.heuristics.manhattan", "with_conflicts"),
+           ("costtogo.puzzles.sliding", "tiles"), {"manhattan": ("costtogo.heuristics.manhattan", "with_conflicts")},
            ("costtogo.heuristics.pattern_database", "read_database"),
            ("costtogo.learning.local_vi", "local_search"), r"puzzle(8|15|24|35|48)",
            exact=("costtogo.search.ida_star", "exact_search"), notation="costtogo.notation.tiles",
@@ -93,7 +93,9 @@ FAMILIES = (
            exact=("costtogo.exact.lights_out", "exact_search"), exact_by="linear algebra",
            notation="costtogo.notation.lights"),
     Family("sokoban", "sokoban", "sokoban, sokoban_<side>, sokoban_<rows>_<columns>", "Sokoban", "level",
-           ("costtogo.puzzles.sokoban", "sokoban"), bound=("costtogo.heuristics.matching", "MatchingBound"),
+           ("costtogo.puzzles.sokoban", "sokoban"),
+           {"matching": ("costtogo.heuristics.matching", "MatchingBound"),
+            "pairs": ("costtogo.heuristics.pairs", "PairsBound")},
            levels=("costtogo.learning.sokoban", "Levels"), exact=("costtogo.search.exact_levels", "exact_search"),
            exact_by="breadth-first search from the solved states", notation="costtogo.notation.levels"),
 )  # fmt: skip
@@ -139,13 +141,13 @@ def noun(name: str) -> str:
 
 
 def modules(name: str, exactly: bool = False) -> list[str]:
-    """The modules of a puzzle: its rules, and the makers of its bound, its pattern databases and its picture.
+    """The modules of a puzzle: its rules, and the makers of its bounds, its pattern databases and its picture.
 
     exactly: with its exact solver, which levels always need.
     """
     family = find(name)[0]
     exact = family.exact if exactly or family.levels else None
-    others = (family.bound, family.database, family.levels, exact, family.picture)
+    others = (*family.bounds.values(), family.database, family.levels, exact, family.picture)
     return [place[0] for place in (family.made, *others) if place]
 
 

@@ -5,12 +5,12 @@ import numpy as np
 from costtogo.exact import sokoban
 from costtogo.exact.sokoban import TooLarge
 from costtogo.exact.solver import ExactSearch, Means
-from costtogo.heuristics.matching import MatchingBound
+from costtogo.heuristics.pairs import PairsBound
 from costtogo.memory import machine_memory
 from costtogo.puzzles.sokoban import Sokoban
 from costtogo.search import bwas
 from costtogo.search.bwas import Limits
-from costtogo.types import SearchResult, States
+from costtogo.types import Heuristic, SearchResult, States
 
 MEMORY = 8 << 30  # bytes that the nodes of one search by A* may fill
 NODE_BYTES = 140  # without the state
@@ -23,13 +23,13 @@ def exact_search(puzzle: Sokoban, means: Means) -> ExactSearch:
     """solve with a new bound for each call, so that threads share none."""
 
     def search(starts: States) -> SearchResult:
-        return solve(puzzle, MatchingBound(puzzle), starts, seconds=means.seconds, max_nodes=means.max_nodes)
+        return solve(puzzle, PairsBound(puzzle), starts, seconds=means.seconds, max_nodes=means.max_nodes)
 
     return search
 
 
 def solve(
-    puzzle: Sokoban, bound: MatchingBound, starts: States, *, seconds: float = np.inf, max_nodes: int | None = None
+    puzzle: Sokoban, bound: Heuristic, starts: States, *, seconds: float = np.inf, max_nodes: int | None = None
 ) -> SearchResult:
     """A shortest solution of each start, uint8 [B, D].
 

@@ -182,11 +182,14 @@ def no_solution(puzzle: Puzzle, state: States) -> str | None:
     """Why a state, uint8 [D], has no solution, in one sentence; None where it has one, or only a search can tell."""
     if not puzzle.one_goal:
         from costtogo.heuristics.matching import MatchingBound, is_dead
+        from costtogo.heuristics.pairs import PairsBound
 
         if is_dead(puzzle, state[None])[0]:
             return "There is no solution: a box stands where it can be pushed to no target."
         if np.isposinf(MatchingBound(puzzle)(state[None])[0]):
             return "There is no solution: the boxes cannot all be pushed to targets of their own."
+        if np.isposinf(PairsBound(puzzle)(state[None])[0]):
+            return "There is no solution: two of the boxes block each other for good."
     if np.isposinf(exact_values(puzzle, state[None])[0]):
         return NO_SOLUTION
     return None
@@ -255,7 +258,7 @@ def find_database(puzzle: Puzzle, build: bool = True) -> Heuristic:
     built.sort(key=lambda path: (path.stem == name, path.stat().st_size), reverse=True)
     if chosen := next((path for path in built if _is_of_study(puzzle, path)), None):
         return made(find(puzzle.name)[0].database)(puzzle, chosen)
-    return _small_database(puzzle, study) if build else made(find(puzzle.name)[0].bound)(puzzle)
+    return _small_database(puzzle, study) if build else made(find(puzzle.name)[0].bounds["manhattan"])(puzzle)
 
 
 @lru_cache(maxsize=1)

@@ -23,7 +23,6 @@ from costtogo.search.bwas import Limits
 from costtogo.search.exact_levels import NODE_BYTES
 from costtogo.search.replayed import Search, warm_up
 from costtogo.solve_options import (
-    BOUNDS,
     DATABASE,
     LARGE,
     LISTED,
@@ -91,7 +90,7 @@ def heuristic_of(puzzle: Puzzle, name: str) -> Heuristic:
         raise UserError(f"There is no heuristic {name} of {puzzle.name}, only {', '.join(known)}.")
     if name == ZERO:
         return zero
-    return find_database(puzzle) if name == DATABASE else made(find(puzzle.name)[0].bound)(puzzle)
+    return find_database(puzzle) if name == DATABASE else made(find(puzzle.name)[0].bounds[name])(puzzle)
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ class Automatic:
 
     def __init__(self, puzzle: Puzzle, setting: Setting, network: Loader | None):
         self.puzzle, self.setting, self.network = puzzle, setting, network
-        self.bound = next((name for name in heuristics(puzzle) if name in BOUNDS), None)
+        self.bound = next(reversed(find(puzzle.name)[0].bounds), None)
         of_exact = Setting("exact", self.share * setting.effort, max_nodes=setting.max_nodes)
         search = exact_search(puzzle, of_exact, patient=False)
         warm_up(puzzle, search, NEAR)

@@ -10,7 +10,7 @@ from costtogo.files import FileError, read_frame
 from costtogo.heuristics import network
 from costtogo.heuristics.network import NetworkHeuristic
 from costtogo.heuristics.zero import zero
-from costtogo.params.searches import MANHATTAN, MATCHING, ZERO
+from costtogo.params.searches import ZERO
 from costtogo.puzzles import find, made
 from costtogo.puzzles.base import Puzzle
 from costtogo.stages.stage_run import StageRun
@@ -21,8 +21,8 @@ Sets = dict[str, tuple[pd.DataFrame, States]]  # by name: rows, and their states
 
 
 def load_heuristic(puzzle: Puzzle, name: str, database: Path | None = None) -> Heuristic:
-    """A heuristic that nobody trained, by its name: manhattan (with linear conflicts), matching, zero, or that of a
-    pattern database.
+    """A heuristic that nobody trained, by its name: manhattan (with linear conflicts), matching, pairs, zero, or that
+    of a pattern database.
 
     database: the file of a pattern database, which may have any name.
     They are named by the puzzle's family, so that other puzzles do not run through their modules.
@@ -32,9 +32,7 @@ def load_heuristic(puzzle: Puzzle, name: str, database: Path | None = None) -> H
         return made(family.database)(puzzle, database)
     if name == ZERO:
         return zero
-    if name not in (MANHATTAN, MATCHING):
-        raise ValueError(f"there is no heuristic {name}")
-    return made(family.bound)(puzzle)
+    return made(family.bounds[name])(puzzle)
 
 
 def load_network(model: Path, device: str, iteration: int | None = None) -> NetworkHeuristic:
