@@ -304,7 +304,7 @@ MISTAKES = {
     ),
     "a baseline of tiles": (
         ("sokoban", {"puzzles": {"sokoban": {"baselines": ["manhattan"]}}}),
-        "there are matching, zero",
+        "there are matching, pairs, zero",
     ),
 }
 

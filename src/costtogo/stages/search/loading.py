@@ -32,6 +32,8 @@ def load_heuristic(puzzle: Puzzle, name: str, database: Path | None = None) -> H
         return made(family.database)(puzzle, database)
     if name == ZERO:
         return zero
+    if name not in family.bounds:
+        raise ValueError(f"there is no heuristic {name}")
     return made(family.bounds[name])(puzzle)
 
 
