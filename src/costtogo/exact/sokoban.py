@@ -341,6 +341,28 @@ def _combinations(cells, size, count):
 
 
 @njit(cache=True)
+def placed(floor, state, boxes):
+    """The number of boxes of a state, uint8 [D], and the player's cell; -1 and -1 if it is of another level.
+
+    boxes, int64: filled with the boxes' cells by their number on the floor, ascending. No more are counted than it has
+    room for.
+    """
+    count, player = 0, -1
+    for cell in range(len(state)):
+        letter = state[cell]
+        if floor.bare[cell] != (letter if letter == WALL else letter & 1):
+            return -1, -1
+        if letter == WALL or letter < BOX:
+            continue
+        if letter >= PLAYER:
+            player = floor.number[cell]
+        elif count < len(boxes):
+            boxes[count] = floor.number[cell]
+            count += 1
+    return count, player
+
+
+@njit(cache=True)
 def _ranks(level, states):
     """LevelTable.ranks, with NO_STATE for states of other levels."""
     floor, boxes, binomials = level

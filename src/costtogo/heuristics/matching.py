@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from costtogo.compiled import njit
-from costtogo.exact.sokoban import BLOCKED, NOTHING, Floor, bare, by_level, floor_of
-from costtogo.puzzles.sokoban import BOX, PLAYER, STEPS, WALL, Sokoban, is_box
+from costtogo.exact.sokoban import BLOCKED, NOTHING, Floor, bare, by_level, floor_of, placed
+from costtogo.puzzles.sokoban import STEPS, Sokoban, is_box
 from costtogo.types import CostToGo, States
 
 ACTIONS = len(STEPS)
@@ -157,18 +157,9 @@ def _bounds(level, states, row, bounds):
     standing[cells] = BLOCKED
     while row < len(states):
         # Read the boxes and the player.
-        count, player = 0, -1
-        for cell in range(states.shape[1]):
-            letter = states[row, cell]
-            if floor.bare[cell] != (letter if letter == WALL else letter & 1):
-                return row
-            if letter == WALL or letter < BOX:
-                continue
-            if letter >= PLAYER:
-                player = floor.number[cell]
-            elif count <= targets:
-                boxes[count] = floor.number[cell]
-                count += 1
+        count, player = placed(floor, states[row], boxes)
+        if count < 0:
+            return row
         # Match them, before the first push and after it.
         steps = NO_PUSHES
         if count <= targets:

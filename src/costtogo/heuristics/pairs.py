@@ -11,9 +11,9 @@ has none. It is consistent, for a step of the level is a step of each two of its
 import numpy as np
 
 from costtogo.compiled import njit
-from costtogo.exact.sokoban import UNREACHED, LevelTable, TooLarge, bare, list_level
+from costtogo.exact.sokoban import UNREACHED, LevelTable, TooLarge, bare, list_level, placed
 from costtogo.heuristics.matching import MatchingBound
-from costtogo.puzzles.sokoban import BOX, PLAYER, WALL, Sokoban, is_box
+from costtogo.puzzles.sokoban import BOX, Sokoban, is_box
 from costtogo.types import CostToGo, States
 
 LARGEST = 1 << 24  # states of a table of two boxes: 32 MiB, 300 free cells
@@ -71,19 +71,9 @@ def _raise(level, distance, states, row, bounds):
     floor, binomials = level.floor, level.binomials
     boxes = np.empty(len(floor.cell), dtype=np.int64)
     while row < len(states):
-        count, player = 0, -1
-        for cell in range(states.shape[1]):
-            letter = states[row, cell]
-            if floor.bare[cell] != (letter if letter == WALL else letter & 1):
-                return row
-            if letter == WALL or letter < BOX:
-                continue
-            if letter >= PLAYER:
-                player = floor.number[cell]
-            else:
-                boxes[count] = floor.number[cell]
-                count += 1
-        # Boxes are read in ascending order, as ranks have them.
+        count, player = placed(floor, states[row], boxes)
+        if count < 0:
+            return row
         most = 0
         for second in range(1, count):
             for first in range(second):
