@@ -5,6 +5,7 @@ import pytest
 
 from costtogo.exact.sokoban import list_level
 from costtogo.heuristics import pairs
+from costtogo.heuristics.larger import Larger
 from costtogo.heuristics.matching import MatchingBound
 from costtogo.heuristics.pairs import PairsBound
 from costtogo.puzzles import find, levels_of, make
@@ -70,7 +71,28 @@ def test_tables_are_dropped_where_they_fill_their_room(monkeypatch):
 
 
 def test_it_is_the_best_bound_of_sokoban_and_tells_which_levels_are_blocked():
-    assert list(find("sokoban")[0].bounds) == ["matching", "pairs"]
+    assert list(find("sokoban")[0].bounds) == ["dead_squares", "matching", "pairs"]
     assert np.isfinite(MatchingBound(PUZZLE)(BLOCKED[None])) and np.isinf(PairsBound(PUZZLE)(BLOCKED[None]))
     assert no_solution(PUZZLE, BLOCKED) == "There is no solution: two of the boxes block each other for good."
     assert no_solution(PUZZLE, LEVELS[0]) is None
+
+
+@pytest.mark.parametrize("by_action", [False, True])
+def test_the_larger_of_a_heuristic_and_a_bound_is_inf_where_either_is(known, by_action):
+    class Constant:
+        puzzle = PUZZLE
+
+        def __call__(self, states):
+            return np.full(len(states), 3, dtype=np.float32)
+
+        def children(self, states):
+            return np.where(PUZZLE.expand(states)[1], np.float32(3), np.float32(np.inf))
+
+    Constant.by_action = by_action
+    states, bound = known[0], MatchingBound(PUZZLE)
+    larger = Larger(Constant(), bound)
+    np.testing.assert_array_equal(larger(states), np.maximum(bound(states), 3))
+    children, legal = PUZZLE.expand(states)
+    expected = np.where(legal, np.maximum(bound(children.reshape(-1, PUZZLE.cells)).reshape(legal.shape), 3), np.inf)
+    np.testing.assert_array_equal(larger.children(states), expected)
+    assert larger.by_action == by_action and np.isinf(expected[legal]).any()

@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from costtogo.exact import sokoban as exact
 from costtogo.exact.sokoban import UNREACHED, by_level, list_level, solve
 from costtogo.heuristics import matching
-from costtogo.heuristics.matching import MatchingBound, dead_squares, is_dead, pushes_alone
+from costtogo.heuristics.matching import DeadSquaresBound, MatchingBound, pushes_alone
 from costtogo.puzzles import make
 from costtogo.puzzles.base import apply, solves
 from costtogo.puzzles.sokoban import BOX, FLOOR, PLAYER, TARGET, WALL, is_box, is_player
@@ -330,7 +330,7 @@ def test_a_box_on_a_dead_square_is_dead_and_the_bound_finds_more(tables):
     more = 0
     for table in tables:
         states = some(table, 5000, live=False)
-        dead, bound = is_dead(table.puzzle, states), MatchingBound(table.puzzle)(states)
+        dead, bound = np.isinf(DeadSquaresBound(table.puzzle)(states)), MatchingBound(table.puzzle)(states)
         assert dead.any() and np.isinf(bound[dead]).all() and np.isinf(table(states[np.isinf(bound)])).all()
         more += (np.isinf(bound) & ~dead).sum()
     assert more
@@ -343,8 +343,8 @@ def test_dead_squares_are_the_cells_from_which_no_lone_box_comes_to_a_target():
     for box in free:
         places = product([player for player in free if player != box], targets)
         squares[box] = all(np.isinf(lone_pushes(SEVEN, level, box, player, target)) for player, target in places)
-    np.testing.assert_array_equal(dead_squares(SEVEN, level[None])[0], squares)
-    assert squares.any() and dead_squares(SEVEN, np.array(LEVELS)).shape == (len(LEVELS), SEVEN.cells)
+    np.testing.assert_array_equal(DeadSquaresBound(SEVEN).squares(level[None])[0], squares)
+    assert squares.any() and DeadSquaresBound(SEVEN).squares(np.array(LEVELS)).shape == (len(LEVELS), SEVEN.cells)
 
 
 def test_sides_part_the_floor_around_a_box():

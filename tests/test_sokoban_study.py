@@ -129,9 +129,9 @@ def test_the_solution_of_a_level_is_drawn_with_the_cost_to_go_along_it(results):
     assert [line.get_xdata()[-1] for line in costs.lines[:2]] == [along["step"].iloc[-1]] * 2
 
 
-def test_dead_squares_are_tested_with_the_limits_of_the_same_searches(results):
-    found = rows_of(results, "audits/levels/dead_squares")
-    assert found["tested"].tolist() == ["no", "yes"] and (found["instances"] == 4).all()
+def test_bounds_are_added_singly_with_the_limits_of_the_same_searches(results):
+    found = rows_of(results, "audits/levels/bounds")
+    assert found["bound"].tolist() == ["none", "dead_squares", "matching", "pairs"] and (found["instances"] == 4).all()
 
 
 def test_levels_that_deepcubea_solved_too_are_compared_in_pairs(tmp_path):
@@ -304,7 +304,7 @@ MISTAKES = {
     ),
     "a baseline of tiles": (
         ("sokoban", {"puzzles": {"sokoban": {"baselines": ["manhattan"]}}}),
-        "there are matching, pairs, zero",
+        "there are dead_squares, matching, pairs, zero",
     ),
 }
 

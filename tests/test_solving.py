@@ -497,7 +497,7 @@ def test_a_classical_heuristic_needs_no_network_and_proves_with_a_weight_of_1(na
 @pytest.mark.parametrize(
     ("name", "options", "told"),
     [("cube3", {"heuristic": "manhattan"}, "no heuristic manhattan of cube3, only network, pattern_database, zero."),
-     ("sokoban", {"heuristic": "pattern_database"}, "of sokoban, only network, pairs, matching, zero."),
+     ("sokoban", {"heuristic": "pattern_database"}, "of sokoban, only network, pairs, matching, dead_squares, zero."),
      ("puzzle15", {"heuristic": "zero", "solver": "beam"}, "choose bwas, greedy or rising"),
      ("puzzle15", {"heuristic": "zero", "solver": "exact"}, "searches over no network")],
 )  # fmt: skip

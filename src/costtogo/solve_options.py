@@ -34,6 +34,7 @@ HEURISTICS = {  # by name, in the order of help: what each is
     DATABASE: "exact moves of a few tiles at a time",
     "pairs": "steps of two boxes at a time",
     "matching": "pushes of boxes to the targets that suit them best",
+    "dead_squares": "only whether a box is where it can be pushed to no target",
     ZERO: "none",
 }
 LISTED = {"path_weight": 0.7, "batch_size": 5, "max_expansions": 200_000}  # BWAS where nothing else is asked for

@@ -38,6 +38,25 @@ class Pushes(NamedTuple):
     pushes: np.ndarray
 
 
+class DeadSquaresBound:
+    """0, or inf with a box where it can reach no target, uint8 [N, D] -> float32 [N]: admissible and consistent."""
+
+    def __init__(self, puzzle: Sokoban):
+        self.pushes_of = MatchingBound(puzzle).pushes_of
+
+    def __call__(self, states: States) -> CostToGo:
+        """float32 [N]; an infinite MatchingBound finds more dead states."""
+        return np.where((self.squares(states) & is_box(states)).any(axis=1), np.inf, 0).astype(np.float32)
+
+    def squares(self, states: States) -> np.ndarray:
+        """The free cells from which even a lone box can be pushed to no target: bool [N, D]."""
+        dead = np.zeros(states.shape, dtype=bool)
+        for group in by_level(states):
+            floor, _, pushes = self.pushes_of(states[group[0]])
+            dead[group[:, None], floor.cell] = (pushes == NO_PUSHES).all(axis=(1, 2))
+        return dead
+
+
 class MatchingBound:
     """A lower bound of steps, uint8 [N, D] -> float32 [N]: admissible and consistent; inf for some dead states.
 
@@ -75,20 +94,6 @@ def pushes_alone(puzzle: Sokoban, state: States) -> Pushes:
     floor = floor_of(puzzle, state)
     side = _sides(floor.neighbour)
     return Pushes(floor, side, _pushes(floor.neighbour, side, np.flatnonzero(floor.bare[floor.cell] % 2 == 1)))
-
-
-def dead_squares(puzzle: Sokoban, states: States) -> np.ndarray:
-    """The free cells from which even a lone box can be pushed to no target: bool [N, D]."""
-    dead = np.zeros(states.shape, dtype=bool)
-    for group in by_level(states):
-        floor, _, pushes = pushes_alone(puzzle, states[group[0]])
-        dead[group[:, None], floor.cell] = (pushes == NO_PUSHES).all(axis=(1, 2))
-    return dead
-
-
-def is_dead(puzzle: Sokoban, states: States) -> np.ndarray:
-    """Which states have a box on a dead square, bool [N]; an infinite MatchingBound finds more dead states."""
-    return (dead_squares(puzzle, states) & is_box(states)).any(axis=1)
 
 
 @njit(cache=True)

@@ -6,12 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from costtogo.exact.sokoban import UNREACHED, LevelTable, list_level
-from costtogo.heuristics.dead_squares import WithDeadSquares
 from costtogo.learning.level_walks import solved_levels, walk_ends
 from costtogo.learning.levels import draw_levels, is_of_part, read_levels, read_with_room
 from costtogo.params.training import LevelSampler
 from costtogo.puzzles.sokoban import Sokoban
-from costtogo.types import ActionHeuristic, CostToGo, States, UserError
+from costtogo.types import CostToGo, States, UserError
 
 TRAINING_SEED = 0  # of the levels that trainings see: the same for all of one board and number of boxes
 PULLS = 0.5  # the chance that a walk pulls where it can, where nothing else is said
@@ -67,10 +66,6 @@ class Levels:
     def walk_ends(self, levels: States, count: int, length: tuple[int, int], generator: np.random.Generator) -> States:
         """The ends of walks back from the solved states of some levels, uint8 [L, D]: uint8 [count, D]."""
         return walk_ends(self.puzzle, solved_levels(levels), count, length, PULLS, generator)
-
-    def with_dead_squares(self, heuristic: ActionHeuristic) -> WithDeadSquares:
-        """A heuristic that gives up states with a box on a square from which it can be pushed to no target."""
-        return WithDeadSquares(self.puzzle, heuristic)
 
     def table(self, level: States) -> LevelTable:
         """The fewest steps of all states of the level that a state, uint8 [D], belongs to."""

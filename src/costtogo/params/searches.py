@@ -11,8 +11,6 @@ from costtogo.params.base import Amount, Few, FileName, Kind, Later, Nodes, Para
 from costtogo.params.training import ModelParams
 
 MANHATTAN = "manhattan"  # the heuristic of that name, with linear conflicts, among the pattern databases
-MATCHING = "matching"  # the lower bound of Sokoban by a matching of boxes to targets
-PAIRS = "pairs"  # that by two boxes at a time
 GUIDE = ("costtogo.search.anytime", "guide_of")  # which makes a guide of a network
 ZERO = "zero"  # no heuristic at all
 DatabaseName = Annotated[

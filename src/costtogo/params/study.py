@@ -21,9 +21,6 @@ from costtogo.params.instances import (
 from costtogo.params.reading import shown
 from costtogo.params.searches import (
     GUIDE,
-    MANHATTAN,
-    MATCHING,
-    PAIRS,
     ZERO,
     AnytimeParams,
     BeamParams,
@@ -106,7 +103,7 @@ class PuzzleParams(Params):
     pattern_databases: the partitions of the tiles by name, as exact.partition reads them: 7-8, or "1 2 3 6 | 4 5 7 8";
     of the 3×3×3's pieces as exact.piece_patterns does: "corners | 1 2 3 4 5 6 | 7 8 9 10 11 12".
     baselines: what else BWAS goes by on the grids of the networks: pattern databases, manhattan of sliding tiles,
-    matching, pairs and zero of Sokoban.
+    the bounds of Sokoban, and zero.
     max_nodes: kept in memory by one search of beams or external instances, which ends there as unsolved.
     """
 
@@ -401,7 +398,8 @@ def _unsuited_solvers(asked: PuzzleStudy) -> Iterator[str]:
             yield "optima: IDA* goes by a pattern_database or by a table; leave one out"
         if (guide := asked.optima.guide) is not None and (asked.optima.table is None or guide not in asked.models):
             yield f"optima.guide must name a model, and there must be a table: not '{guide}'{hint(guide, asked.models)}"
-    known = [*asked.pattern_databases, *[MANHATTAN] * asked.is_sliding] if asked.one_goal else [MATCHING, PAIRS, ZERO]
+    bounds = find(asked.puzzle)[0].bounds
+    known = [*asked.pattern_databases, *bounds] if asked.one_goal else [*bounds, ZERO]
     for name in asked.baselines:
         if name not in known:
             yield f"baselines: there is no baseline '{name}'; there are {', '.join(known) or 'none'}"

@@ -20,7 +20,7 @@ class ArchitectureParams(Kind):
 
     absent = {"channels": ()}
     outputs: Literal["state", "actions", "policy"] = "state"
-    above: Later[Literal["", "manhattan", "matching", "pairs"]] = ""
+    above: Later[Literal["", "manhattan", "dead_squares", "matching", "pairs"]] = ""
 
 
 class BatchNormParams(ArchitectureParams):

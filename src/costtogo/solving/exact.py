@@ -181,10 +181,10 @@ def find_cosets(puzzle: Puzzle, half_turns: bool, table: str | None) -> tuple[Co
 def no_solution(puzzle: Puzzle, state: States) -> str | None:
     """Why a state, uint8 [D], has no solution, in one sentence; None where it has one, or only a search can tell."""
     if not puzzle.one_goal:
-        from costtogo.heuristics.matching import MatchingBound, is_dead
+        from costtogo.heuristics.matching import DeadSquaresBound, MatchingBound
         from costtogo.heuristics.pairs import PairsBound
 
-        if is_dead(puzzle, state[None])[0]:
+        if np.isinf(DeadSquaresBound(puzzle)(state[None])[0]):
             return "There is no solution: a box stands where it can be pushed to no target."
         if np.isposinf(MatchingBound(puzzle)(state[None])[0]):
             return "There is no solution: the boxes cannot all be pushed to targets of their own."

@@ -9,7 +9,7 @@ progress.parquet: what BWAS finds on a set of instances with some checkpoints; n
 Of a puzzle whose states have goals of their own nearby.parquet is about all states of the levels that are listed, walks
 lead back from their solved states, and there are three tables more about the last checkpoint:
 dead_ends.parquet: what it says of children from which no solution is left.
-dead_squares.parquet: what BWAS finds on the set of progress, without and with a test for boxes that are lost.
+bounds.parquet: what BWAS finds on the set of progress by the last alone, and by the larger of it and each lower bound.
 along.parquet: what it says along a shortest solution of an instance of middling distance.
 """
 
@@ -30,6 +30,7 @@ from costtogo.exact.level_sample import LevelSample
 from costtogo.exact.nearby import GoalAlone, NearbyTable, draw_by_distance
 from costtogo.exact.solver import exact_solver
 from costtogo.files import read_frame
+from costtogo.heuristics.larger import Larger
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.network import NetworkHeuristic, load
 from costtogo.learning.instances import draw_walk_ends
@@ -38,12 +39,12 @@ from costtogo.params.audits import ProgressParams, SampledAudit
 from costtogo.params.base import derive_seed
 from costtogo.params.training import sampler_of
 from costtogo.progress import say, with_progress
-from costtogo.puzzles import levels_of
+from costtogo.puzzles import find, levels_of
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import bwas, greedy
 from costtogo.search.bwas import Limits
 from costtogo.search.replayed import checked
-from costtogo.stages.search.loading import Sets, read_sets
+from costtogo.stages.search.loading import Sets, load_heuristic, read_sets
 from costtogo.stages.search.running import SUMMARY, run_searches
 from costtogo.stages.search.running import describe as describe_searches
 from costtogo.stages.stage_run import StageRun
@@ -78,7 +79,7 @@ def run(params: Path, table: Path, instances: Path, model: Path, out: Path) -> N
     }
     if isinstance(near_goal, LevelSample):
         questions["dead_ends"] = lambda _: pd.DataFrame([ends.summary()])
-        questions["dead_squares"] = lambda _: audit_dead_squares(puzzle, last, sets, wanted.progress)
+        questions["bounds"] = lambda _: audit_bounds(puzzle, last, sets, wanted.progress)
         questions["along"] = lambda _: audit_along(puzzle, last, sets)
     frames = {}
     for name, answer in questions.items():
@@ -159,18 +160,17 @@ def audit_progress(
     return summarise(pd.concat(frames, ignore_index=True), PROGRESS)[[*PROGRESS, *SUMMARY]]
 
 
-def audit_dead_squares(
-    puzzle: Puzzle, last: NetworkHeuristic, sets: Sets, asked: ProgressParams | None
-) -> pd.DataFrame:
-    """Two rows: summarise of BWAS without and with the test, searches of the same limits."""
+def audit_bounds(puzzle: Puzzle, last: NetworkHeuristic, sets: Sets, asked: ProgressParams | None) -> pd.DataFrame:
+    """A row without a bound, and one for each of the puzzle: summarise of BWAS, searches of the same limits."""
     if asked is None:
-        return pd.DataFrame(columns=["tested"])
+        return pd.DataFrame(columns=["bound"])
     frames, cell = [], {"path_weight": asked.path_weight, "batch_size": asked.batch_size}
-    alone = NearbyHeuristic(last, GoalAlone(puzzle))
-    for tested, heuristic in (("no", alone), ("yes", levels_of(puzzle).with_dead_squares(alone))):
+    alone, bounds = NearbyHeuristic(last, GoalAlone(puzzle)), find(puzzle.name)[0].bounds
+    guides = {"none": alone} | {name: Larger(alone, load_heuristic(puzzle, name)) for name in bounds}
+    for name, heuristic in guides.items():
         search = partial(bwas.solve, puzzle, heuristic, **cell, limits=Limits(max_nodes=asked.max_nodes))
-        frames.append(run_searches(puzzle, search, *sets[asked.set], **cell, tested=tested))
-    columns = ["tested", "set", "path_weight", "batch_size"]
+        frames.append(run_searches(puzzle, search, *sets[asked.set], **cell, bound=name))
+    columns = ["bound", "set", "path_weight", "batch_size"]
     return summarise(pd.concat(frames, ignore_index=True), columns)[[*columns, *SUMMARY]]
 
 

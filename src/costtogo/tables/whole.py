@@ -20,7 +20,7 @@ from costtogo.tables.trainings import settings
 
 MEASURES = ("admissible_percent", "overestimation_mean", "overestimation_max", "consistent_percent")
 AUDITS = (  # of a network on sampled states
-    *("nearby", "known", "consistency", "scrambled", "greedy", "progress", "dead_ends", "dead_squares"),
+    *("nearby", "known", "consistency", "scrambled", "greedy", "progress", "dead_ends", "bounds"),
 )
 LARGE = 1000  # from here on a headline number is whole
 OF_SEARCH = {"shortest": "optimal_percent", "moves": "length", "nodes": "nodes_expanded"}  # headline numbers by column
