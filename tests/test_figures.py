@@ -20,6 +20,7 @@ from messages import is_one_sentence
 from stage_recipes import write_recipe
 from synthetic_study import hanoi_distances, hanoi_solution, study_of, write_kept, write_results
 
+from costtogo.figures.beams import external_excess
 from costtogo.figures.binning import BINS, bin_width, binned_counts, binned_means
 from costtogo.figures.catalogue import GROUPS, KINDS, FigureEntry, captions, catalogue, drawn, of_puzzle, parts
 from costtogo.figures.chosen import telling_cell
@@ -475,3 +476,10 @@ def _luminance(color) -> float:
 )
 def test_numbers_are_written_as_people_read_them(write, value, text):
     assert write(value) == text
+
+
+@pytest.mark.parametrize(("puzzle", "cost", "bars"), [("cube3", [20, 22, 20, 24], 3), ("sokoban", [20, 21, 20, 24], 5)])
+def test_every_solution_is_in_a_bar_of_moves_beyond_the_shortest(puzzle, cost, bars):
+    searches = pd.DataFrame({"seconds_allowed": 1.0, "optimal": 20.0, "cost": np.array(cost, dtype=float)})
+    drawn = external_excess(searches, puzzle).axes[0].patches
+    assert len(drawn) == bars and sum(bar.get_height() for bar in drawn) == len(cost)

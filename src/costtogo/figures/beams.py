@@ -101,8 +101,8 @@ def external_excess(searches: pd.DataFrame, puzzle: str) -> Figure:
     found = searches[np.isfinite(searches["cost"])]
     lengths = pd.concat([searches["optimal"].dropna(), found["cost"], pd.Series([0.0] if found.empty else [])])
     edges = np.arange(lengths.min(), lengths.max() + 2) - 0.5
-    most = (found["cost"] - found["optimal"]).max() if len(found) and known else 0
-    places = np.arange(0, 1 + most, 2)  # a path is odd where the optimum is
+    excess = (found["cost"] - found["optimal"]).to_numpy() if len(found) and known else np.zeros(1)
+    places = np.arange(0, 1 + excess.max(), 1 if (excess % 2).any() else 2)  # mostly a path is odd where the optimum is
     for (allowed, group), panels in zip(budgets, rows, strict=True):
         solved = group[np.isfinite(group["cost"])]
         if known:
@@ -125,6 +125,6 @@ def external_excess(searches: pd.DataFrame, puzzle: str) -> Figure:
 def draw_excesses(axes: Axes, group: pd.DataFrame, solved: pd.DataFrame, places: np.ndarray, noun: str) -> None:
     """Draw the number of solutions by moves beyond the shortest, as bars with their shares of the group."""
     counts = [int((solved["cost"] - solved["optimal"] == place).sum()) for place in places]
-    bars = axes.bar(places, counts, width=1.4, color=style.BLUE)
+    bars = axes.bar(places, counts, width=0.7 * (places[1] if len(places) > 1 else 2), color=style.BLUE)
     axes.bar_label(bars, [f"{100 * count / len(group):.0f} %" for count in counts], fontsize=8, padding=2)
     axes.set(ylabel=f"of {len(group)} {noun}s", xticks=places[:: 1 + len(places) // 12])
