@@ -126,5 +126,6 @@ def draw_excesses(axes: Axes, group: pd.DataFrame, solved: pd.DataFrame, places:
     """Draw the number of solutions by moves beyond the shortest, as bars with their shares of the group."""
     counts = [int((solved["cost"] - solved["optimal"] == place).sum()) for place in places]
     bars = axes.bar(places, counts, width=0.7 * (places[1] if len(places) > 1 else 2), color=style.BLUE)
-    axes.bar_label(bars, [f"{100 * count / len(group):.0f} %" for count in counts], fontsize=8, padding=2)
+    texts = [f"{100 * count / len(group):.0f} %" if count else "" for count in counts]
+    axes.bar_label(bars, texts, fontsize=8 if len(counts) < 10 else 6, padding=2)
     axes.set(ylabel=f"of {len(group)} {noun}s", xticks=places[:: 1 + len(places) // 12])
