@@ -176,6 +176,15 @@ def test_a_stage_that_ran_with_changes_is_not_published(tmp_path):
     assert is_one_sentence(str(told.value)) and not (tmp_path / "measured").exists()
 
 
+def test_a_report_is_not_published_without_its_figures(tmp_path, monkeypatch):
+    monkeypatch.setattr(publish, "refuse_changes", lambda: None)
+    results, measured, reports = (tmp_path / name for name in ("results", "measured", "reports"))
+    write_json(results / "tiny" / f"{REPORT}.json", {"stage": "report"})
+    with pytest.raises(UserError, match="figures of this run are not in .*tiny: bring it with") as told:
+        publish.run("tiny", results, measured, reports)
+    assert is_one_sentence(str(told.value)) and not measured.exists()
+
+
 def test_what_was_kept_before_of_other_stages_stays(tmp_path):
     card = {name: {"of": name} for name in ("parameters", "inputs", "outputs", "code", "versions", "metrics")}
     networks = {"outputs": card["outputs"] | {"results/long/models/net/checkpoints/000010.safetensors": "abc"}}

@@ -45,6 +45,8 @@ def run(study: str, results: Path, measured: Path, reports: Path) -> None:
     where files differ from their commit, or did when a stage ran; FileError where a table is missing.
     """
     refuse_changes()
+    if StudyResults(results / study).find_card(REPORT) and not (reports / study / "report.md").exists():
+        raise UserError(f"The figures of this run are not in {reports / study}: bring it with {results / study}.")
     keep(results / study, measured)
     cards = {path.stem: cards_kept(path) for path in sorted(measured.glob("*.json"))}
     shown = {name: kept[REPORT]["parameters"].get("beside", ()) for name, kept in cards.items() if REPORT in kept}
