@@ -389,6 +389,30 @@ def test_batches_of_a_search_are_its_nodes_over_n(study, nodes, verdict):
     assert ask(study, **BATCHES) is None, "a search that ended at its limit has no number of batches"
 
 
+LARGE = {"listed": False, "repeated": False, "kind": "claim", "ours": "runner"}
+
+
+@pytest.mark.parametrize(("quantity", "value"), [("distance_learned", 11.0), ("distance_seen", 13.0)])
+def test_how_far_a_training_has_learned_is_read_at_the_rows_convergence_point(study, quantity, value):
+    own = {"puzzle": "cube2", "trainer": "davi", "sampler": SimpleNamespace(kind="adaptive_k")}
+    study.models = {"walker": SimpleNamespace(**own)}
+    curve = study.tables["models/walker/curve"]
+    study.tables["models/walker/curve"] = curve.assign(effective_k=curve["convergence_points"] + 2)
+    row = LARGE | {"quantity": quantity, "model": "C3_DNN_0", "relation": "<=", "value": 11.0}
+    assert ask(study, **row).value == value
+    assert judge(ROW | row, ask(study, **row))[0] == (REPRODUCED if value == 11 else WORSE)
+    assert ask(study, **(row | {"point": 21.0})).missing == NOT_REACHED
+
+
+@pytest.mark.parametrize(("error", "verdict"), [(19.0, REPRODUCED), (31.0, WORSE)])
+def test_a_training_that_errs_by_more_than_no_network_has_diverged(study, error, verdict):
+    row = LARGE | {"quantity": "training_diverges", "model": "Report_Polyak", "relation": "=", "value": 0.0}
+    assert ask(study, **row) is None
+    known = {"states": [3.0, 1.0], "distance": [20.0, 60.0], "mean_absolute_error": [error, error]}
+    study.tables["audits/compact_Polyak/known"] = pd.DataFrame(known)
+    assert judge(ROW | row, ask(study, **row))[0] == verdict
+
+
 def test_a_search_over_korfs_databases_ends_at_nodes_and_not_where_a_memory_does(study):
     row = {"quantity": "out_of_memory_path_weight", "model": "BWAS_Korf_PDB", "value": 0.3, "listed": False}
     row |= {"repeated": False, "ours": None, "kind": "result", "relation": "="}

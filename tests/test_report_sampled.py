@@ -161,6 +161,13 @@ def test_a_state_that_the_exact_table_knows_is_no_search_of_few_nodes(written):
 
 
 @of_the_cube
+def test_what_no_run_could_give_is_not_comparable(written):
+    for terms in ({"quantity": "diameter", "source": "deepcubea"}, {"quantity": "length", "model": "CFOP"}):
+        row = beside(written, **terms)
+        assert row["verdict"] == NOT_COMPARABLE and math.isnan(row["reproduced"])
+
+
+@of_the_cube
 def test_a_setting_agrees_where_it_is_the_same_and_is_not_judged_elsewhere(written):
     same = beside(written, quantity="check_interval", model="Report_DNN")
     assert (same["verdict"], same["reason"], same["reproduced"]) == (NOT_JUDGED, "the same setting", 500)

@@ -14,9 +14,9 @@ from synthetic_study import whole
 from costtogo.figures.catalogue import PROGRAMS
 from costtogo.files import write_frame
 from costtogo.literature import comparison
-from costtogo.literature.claims import MARKS, claims, scoreboard
+from costtogo.literature.claims import MARKS, NUMBER, claims, once, scoreboard
 from costtogo.literature.comparison import TERMS, compare, compare_local_vi, weigh_together
-from costtogo.literature.counterparts import COMPACT, EXACT, Counterpart
+from costtogo.literature.counterparts import COMPACT, EXACT, OURS, Counterpart
 from costtogo.literature.finding import Finding, pooled, share
 from costtogo.literature.power import power
 from costtogo.literature.quantities import OTHERS, THESIS, TIMES, quantity_of
@@ -281,6 +281,16 @@ def test_a_sentence_counts_once_and_has_the_least_favourable_verdict_of_its_rows
     found = claims(rows.reset_index(drop=True))
     assert found["verdict"].tolist() == [WORSE, BETTER, BETTER] and found["numbers"].tolist() == [2, 1, 1]
     assert found["recipe"].tolist() == [COMPACT, EXACT, EXACT]
+
+
+def test_a_number_that_several_studies_answer_counts_once_for_each_recipe_and_one_that_none_does_once():
+    """What was not run counts only where no study has another answer, whatever the recipe."""
+    place = dict.fromkeys(NUMBER, "") | {"source": "thesis", "quantity": "length"}
+    rows = [("a", "", NOT_RUN), ("a", OURS, NOT_COMPARABLE), ("a", OURS, WORSE), ("a", EXACT, CANNOT_TELL)]
+    rows += [("b", OURS, NOT_RUN), ("b", OURS, NOT_COMPARABLE), ("c", "", NOT_RUN), ("c", OURS, NOT_RUN)]
+    frame = pd.DataFrame([place | {"model": model, "recipe": recipe, "verdict": each} for model, recipe, each in rows])
+    kept = once(frame)[["model", "recipe", "verdict"]].to_numpy().tolist()
+    assert kept == [["a", OURS, WORSE], ["a", EXACT, CANNOT_TELL], ["b", OURS, NOT_COMPARABLE], ["c", "", NOT_RUN]]
 
 
 def test_the_scoreboard_counts_results_apart_from_facts_and_no_setting():

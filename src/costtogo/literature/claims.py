@@ -65,10 +65,13 @@ def claims_judged(rows: pd.DataFrame) -> pd.DataFrame:
 def once(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of several studies with each number of a document once for each recipe: a decided one if there is one.
 
-    Of several that are alike in this, the first.
+    Of several that are alike in this, the first; one that was not run only where no study has another answer.
     """
-    decided = rows["verdict"].isin([*DECIDED, SOURCE_ERRS])
-    return pd.concat([rows[decided], rows[~decided]]).drop_duplicates([*NUMBER]).sort_index()
+    decided, ran = rows["verdict"].isin([*DECIDED, SOURCE_ERRS]), rows["verdict"] != NOT_RUN
+    answered = pd.concat([rows[decided], rows[ran & ~decided]]).drop_duplicates([*NUMBER])
+    any_recipe = [name for name in NUMBER if name != "recipe"]
+    rest = pd.concat([answered, rows[~ran]]).drop_duplicates(any_recipe)
+    return pd.concat([answered, rest[rest["verdict"] == NOT_RUN]]).sort_index()
 
 
 def scoreboard(rows: pd.DataFrame) -> pd.DataFrame:

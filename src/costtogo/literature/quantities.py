@@ -25,7 +25,8 @@ class Quantity(NamedTuple):
     title: as readers see it.  better: of a result, +1 if more is better, -1 if less, 0 if neither.  absolute, relative:
     by how much two numbers may differ and be the same, in the quantity's unit and as a share of the reported value.
     matters: the least difference that does, as a share of the reported value; of shares it is WIDEST of the verdicts.
-    clock: it is a wall-clock time, which is reported apart.  reason: why we have no number for it, where we have none.
+    clock: it is a wall-clock time, which is reported apart.  reason: why we have no number for it, where we have none;
+    no_run: nor would any run of ours give one.
     form: how its numbers are written, where not as form_of says.  parameter: of a setting of a training, where the
     parameters of one have it: "architecture.first_layers.0".
     """
@@ -37,6 +38,7 @@ class Quantity(NamedTuple):
     matters: float = 0.25
     clock: bool = False
     reason: str = ""
+    no_run: bool = False
     form: Format | None = None
     parameter: str = ""
 
@@ -61,11 +63,10 @@ def _read(of: str) -> dict[str, Quantity]:
 
 def _quantity(row: dict[str, str]) -> Quantity:
     better, absolute, relative = (float(row[name] or 0) for name in ("better", "absolute", "relative"))
-    clock, form = row["clock"] == "yes", short if row["as_is"] == "yes" else None
+    clock, no_run, form = row["clock"] == "yes", row["no_run"] == "yes", short if row["as_is"] == "yes" else None
     matters = float(row["matters"] or Quantity._field_defaults["matters"])
-    return Quantity(
-        row["title"], int(better), absolute, relative, matters, clock, row["reason"], form, row["parameter"]
-    )
+    told = (row["reason"], no_run, form, row["parameter"])
+    return Quantity(row["title"], int(better), absolute, relative, matters, clock, *told)
 
 
 THESIS = _read("thesis")

@@ -26,6 +26,7 @@ NEEDS_OPTIMA = (
     *("optimal_percent", "extra_moves", "extra_moves_2_percent", "extra_moves_4_percent", "length_ratio"),
     *("overestimation_mean", "admissible_within_one_percent", "length"),
 )
+BY_HAND = ("layer_by_layer", "CFOP")
 OTHER_SOLVERS = {"at_most_kociemba_percent": "Kociemba"}  # of quantities that compare two: that of another document
 
 
@@ -41,7 +42,7 @@ def why_not(own: StudyResults, row: Row, counterpart: Counterpart) -> Iterator[V
         yield NOT_RUN, f"the exact recipe has not been run, and the study has no counterpart{told}"
     yield from _listed(own, row) if row["listed"] else _unsolved_or_timed(own, row)
     if quantity.reason and (not row["quantity"].endswith("_tried") or model in LEARNED):
-        yield NOT_RUN, quantity.reason
+        yield NOT_COMPARABLE if quantity.no_run else NOT_RUN, quantity.reason
     if not row["listed"]:
         yield from _large(own, row)
     yield NOT_RUN, "the study has no counterpart, or has not run it"
@@ -83,6 +84,8 @@ def _large(own: StudyResults, row: Row) -> Iterator[Verdict]:
         yield NOT_COMPARABLE, "needs optima, which are not known"
     if "Kociemba" in (model, OTHER_SOLVERS.get(quantity)) and own.asked.two_phase is not None:
         yield NOT_RUN, f"not measured yet: snakemake {own.study}-two_phase measures it"
+    if model in BY_HAND:
+        yield NOT_COMPARABLE, "of people who solve by hand"
     if isinstance(model, str) and model not in LEARNED:
         yield NOT_RUN, "another solver or training, which the study does not run"
     if quantity == "optimal_percent" and model == "DeepCube":

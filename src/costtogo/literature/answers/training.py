@@ -1,8 +1,10 @@
 """How a training went: its convergence points, what it saw, how long it took."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from costtogo.literature.answers.pairs import PAIRS
@@ -59,12 +61,32 @@ def validation_loss(results: StudyResults, row: Row, curve: pd.DataFrame) -> flo
 @finds("states_seen", "states_seen_percent", "times_seen", of="repeated", table=CURVE)
 def seen_until_point(results: StudyResults, row: Row, curve: pd.DataFrame) -> Finding | None:
     """States drawn until a convergence point, and by the states of the puzzle."""
-    chosen = curve[curve["updated"].astype(bool) & (curve["convergence_points"] == row["point"])]
-    if chosen.empty:
-        points = int(curve["updated"].sum())
-        return absent(NOT_REACHED, f"{points} convergence points in {curve['iteration'].max():,.0f} iterations")
-    iteration, each = chosen["iteration"].iloc[0], results.training(row["ours"])["states_per_iteration"]
+    there = _at_point(curve, row)
+    if isinstance(there, Finding):
+        return there
+    iteration, each = there["iteration"], results.training(row["ours"])["states_per_iteration"]
     return Finding(_by_states(iteration * each, row), f"iteration {iteration}")
+
+
+@finds("distance_learned", "distance_seen", of="learned")
+def reach_at_point(results: StudyResults, row: Row) -> Finding | None:
+    """How far from the goal the values can be told, a move more at each convergence point, and the states drawn are."""
+    model = with_target(results, row)
+    curve = results.find_frame(f"models/{model}/curve")
+    there = None if curve is None else _at_point(curve, row)
+    if there is None or isinstance(there, Finding):
+        return there
+    value = float(there["convergence_points" if row["quantity"] == "distance_learned" else "effective_k"])
+    return Finding(value, f"{model}, iteration {there['iteration']}", file=results.place(f"models/{model}/curve"))
+
+
+def _at_point(curve: pd.DataFrame, row: Row) -> pd.Series | Finding:
+    """The row of a curve at the row's convergence point, or why there is none."""
+    chosen = curve[curve["updated"].astype(bool) & (curve["convergence_points"] == row["point"])]
+    if len(chosen):
+        return chosen.iloc[0]
+    points = int(curve["updated"].sum())
+    return absent(NOT_REACHED, f"{points} convergence points in {curve['iteration'].max():,.0f} iterations")
 
 
 @finds("states_seen", "states_seen_percent", of="learned")
@@ -115,10 +137,25 @@ def time_of_all(results: StudyResults, row: Row) -> Finding:
     return Finding(value, _lineage_text(results, row["ours"]), file=file)
 
 
-@finds("training_diverges", of="others", table="audits/{ours}/measures")
+@finds("training_diverges", of="listed", table="audits/{ours}/measures")
 def training_diverges(results: StudyResults, row: Row, measures: pd.DataFrame) -> Finding:
     """1 where the last network is worse than none: its error over all states is more than their mean distance."""
     mean = results.metric(f"tables/{row['puzzle']}", "mean_distance")
     error = float(measures[measures["scope"] == "all"].sort_values("iteration")["mean_absolute_error"].iloc[-1])
-    note = f"the last network errs by {error:.3g} moves, none at all by {mean:.3g}"
+    return _worse_than_none(error, mean, "the last network")
+
+
+@finds("training_diverges", of="sampled")
+def diverges_where_known(results: StudyResults, row: Row) -> Finding | None:
+    """The same over the study's own states whose distance is known, by the training that is like the document's."""
+    model = PAIRS.get(row["model"], ("",))[0]
+    known = results.find_frame(f"audits/{model}/known")
+    if known is None:
+        return None
+    error, mean = np.average(known[["mean_absolute_error", "distance"]], axis=0, weights=known["states"])
+    return replace(_worse_than_none(error, mean, model), file=results.place(f"audits/{model}/known"))
+
+
+def _worse_than_none(error: float, mean: float, what: str) -> Finding:
+    note = f"{what} errs by {error:.3g} moves, none at all by {mean:.3g}"
     return Finding(NAN if math.isnan(mean) else float(error > mean), note)
