@@ -386,7 +386,10 @@ def test_batches_of_a_search_are_its_nodes_over_n(study, nodes, verdict):
     found = ask(study, **BATCHES)
     assert found.value == nodes / 64 and judge(ROW | BATCHES, found)[0] == verdict
     study.tables["searches/runner/grid"] = pd.DataFrame(cells | {"solved_percent": 90.0})
-    assert ask(study, **BATCHES) is None, "a search that ended at its limit has no number of batches"
+    found = ask(study, **BATCHES)
+    assert found.missing == NOT_REACHED, "a search that ended at its limit has no number of batches"
+    assert found.note == "90 % of 20 searches end at a solution"
+    assert ask(study, **(BATCHES | {"path_weight": 0.5})) is None
 
 
 LARGE = {"listed": False, "repeated": False, "kind": "claim", "ours": "runner"}
