@@ -65,8 +65,8 @@ def _quantity(row: dict[str, str]) -> Quantity:
     better, absolute, relative = (float(row[name] or 0) for name in ("better", "absolute", "relative"))
     clock, no_run, form = row["clock"] == "yes", row["no_run"] == "yes", short if row["as_is"] == "yes" else None
     matters = float(row["matters"] or Quantity._field_defaults["matters"])
-    told = (row["reason"], no_run, form, row["parameter"])
-    return Quantity(row["title"], int(better), absolute, relative, matters, clock, *told)
+    judged = (row["title"], int(better), absolute, relative, matters)
+    return Quantity(*judged, clock, row["reason"], no_run, form, row["parameter"])
 
 
 THESIS = _read("thesis")

@@ -44,7 +44,7 @@ def worse_than_the_other(results: StudyResults, row: Row) -> Finding | None:
     value, around = sign * (worse - other), math.hypot(half, other_half)
     names, cell = PAIRS[row["model"]], cells[0]
     note = f"{names[0]} and {names[1]}, {cell['instances']:.0f} states of the set {cell['set']}"
-    note += f", {cell['seconds_allowed']:g} s each"
+    note += f", {cell['seconds_allowed']:g} s each, by one training of either"
     return Finding(value, note, value - around, value + around, file=results.place(f"anytime/{names[0]}/grid"))
 
 

@@ -70,7 +70,7 @@ def seen_until_point(results: StudyResults, row: Row, curve: pd.DataFrame) -> Fi
 
 @finds("distance_learned", "distance_seen", of="learned")
 def reach_at_point(results: StudyResults, row: Row) -> Finding | None:
-    """How far from the goal the values can be told, a move more at each convergence point, and the states drawn are."""
+    """How far from the goal states are learned, a move more at each convergence point; and how far those drawn are."""
     model = with_target(results, row)
     curve = results.find_frame(f"models/{model}/curve")
     there = None if curve is None else _at_point(curve, row)
