@@ -162,9 +162,11 @@ def test_a_state_that_the_exact_table_knows_is_no_search_of_few_nodes(written):
 
 @of_the_cube
 def test_what_no_run_could_give_is_not_comparable(written):
-    for terms in ({"quantity": "diameter", "source": "deepcubea"}, {"quantity": "length", "model": "CFOP"}):
+    no_run = {"quantity": "diameter", "source": "deepcubea"}, {"quantity": "length", "model": "CFOP"}
+    for terms in (*no_run, {"quantity": "nodes_expanded", "model": "Rokicki"}):
         row = beside(written, **terms)
         assert row["verdict"] == NOT_COMPARABLE and math.isnan(row["reproduced"])
+    assert beside(written, quantity="nodes_expanded", model="Korf")["verdict"] == NOT_RUN
 
 
 @of_the_cube

@@ -26,7 +26,11 @@ NEEDS_OPTIMA = (
     *("optimal_percent", "extra_moves", "extra_moves_2_percent", "extra_moves_4_percent", "length_ratio"),
     *("overestimation_mean", "admissible_within_one_percent", "length"),
 )
-BY_HAND = ("layer_by_layer", "CFOP")
+NEVER_OURS = {  # of the literature's solvers, those that no study of ours could be, and why
+    "layer_by_layer": "of people who solve by hand",
+    "CFOP": "of people who solve by hand",
+    "Rokicki": "of that author's program, with tables of 182 GB",
+}
 OTHER_SOLVERS = {"at_most_kociemba_percent": "Kociemba"}  # of quantities that compare two: that of another document
 
 
@@ -84,8 +88,8 @@ def _large(own: StudyResults, row: Row) -> Iterator[Verdict]:
         yield NOT_COMPARABLE, "needs optima, which are not known"
     if "Kociemba" in (model, OTHER_SOLVERS.get(quantity)) and own.asked.two_phase is not None:
         yield NOT_RUN, f"not measured yet: snakemake {own.study}-two_phase measures it"
-    if model in BY_HAND:
-        yield NOT_COMPARABLE, "of people who solve by hand"
+    if model in NEVER_OURS:
+        yield NOT_COMPARABLE, NEVER_OURS[model]
     if isinstance(model, str) and model not in LEARNED:
         yield NOT_RUN, "another solver or training, which the study does not run"
     if quantity == "optimal_percent" and model == "DeepCube":
