@@ -86,9 +86,8 @@ def test_every_quantity_of_the_literature_is_registered_and_answered_or_has_its_
     quantities |= set(read_csv(REPORTED / "thesis.csv")["quantity"])
     assert quantities == set(OTHERS), "each has a title and a tolerance, and no other is registered"
     assert quantities_looked_up() <= quantities
-    untold = {"manhattan_distance", "divergence_iteration"}  # of a set or a solver not run
     silent = {name for name, each in OTHERS.items() if name not in quantities_looked_up() and not each.reason}
-    assert silent == untold
+    assert silent == {"manhattan_distance"}, "of a solver not run"
     assert all(hasattr(answers, path.stem) for path in Path(answers.__file__).parent.glob("[a-z]*.py"))
 
 
@@ -414,6 +413,33 @@ def test_a_training_that_errs_by_more_than_no_network_has_diverged(study, error,
     known = {"states": [3.0, 1.0], "distance": [20.0, 60.0], "mean_absolute_error": [error, error]}
     study.tables["audits/compact_Polyak/known"] = pd.DataFrame(known)
     assert judge(ROW | row, ask(study, **row))[0] == verdict
+
+
+def test_a_training_for_a_threshold_answers_for_the_one_that_does_not_diverge(study):
+    row = LARGE | {"quantity": "training_diverges", "model": "Report_DNN", "relation": "=", "value": 0.0}
+    study.tables["audits/runner/known"] = pd.DataFrame({"states": [1], "distance": [20], "mean_absolute_error": [2]})
+    for polyak, answered in ((0.1, False), (0, True)):
+        study.models = {"runner": SimpleNamespace(polyak=polyak)}
+        assert (ask(study, **row) is not None) == answered
+
+
+@pytest.mark.parametrize(
+    ("errors", "iteration"), [([9, 1, 9, 2], None), ([9, 1, 2, 9], 40), ([1, 9, 1, 9], 40), ([1, 9, 9, 9], 20)]
+)
+def test_a_training_diverges_where_it_errs_by_more_than_none_from_then_on(study, errors, iteration):
+    row = LARGE | {"quantity": "divergence_iteration", "model": "Report_first_trial", "puzzle": "cube2"}
+    assert ask(study, **row) is None
+    study.models["compact_no_target"], study.layers = SimpleNamespace(puzzle="cube2"), [1, 0, 0, 0, 0, 0, 2]
+    points = range(1, 5)
+    rows = [
+        (10 * point, point, at, error * (at > 0), 0.0)
+        for point, error in zip(points, errors, strict=True)
+        for at in (0, 6)
+    ]
+    columns = ["iteration", "convergence_point", "distance", "mean_absolute_error", "bias"]
+    study.tables["models/compact_no_target/errors"] = pd.DataFrame(rows, columns=columns)
+    found = ask(study, **row)
+    assert found.missing == NOT_REACHED if iteration is None else found.value == iteration
 
 
 def test_a_search_over_korfs_databases_ends_at_nodes_and_not_where_a_memory_does(study):

@@ -147,13 +147,32 @@ def training_diverges(results: StudyResults, row: Row, measures: pd.DataFrame) -
 
 @finds("training_diverges", of="sampled")
 def diverges_where_known(results: StudyResults, row: Row) -> Finding | None:
-    """The same over the study's own states whose distance is known, by the training that is like the document's."""
-    model = PAIRS.get(row["model"], ("",))[0]
+    """The same over the study's own states whose distance is known, by the training that is like the document's.
+
+    Of the one that does not diverge: ours, if its target network waits for a threshold as the document's does.
+    """
+    model = PAIRS.get(row["model"], (row["ours"],))[0]
     known = results.find_frame(f"audits/{model}/known")
-    if known is None:
+    if known is None or (model == row["ours"] and results.model(model).polyak):
         return None
     error, mean = np.average(known[["mean_absolute_error", "distance"]], axis=0, weights=known["states"])
     return replace(_worse_than_none(error, mean, model), file=results.place(f"audits/{model}/known"))
+
+
+@finds("divergence_iteration", of="sampled")
+def divergence_iteration(results: StudyResults, row: Row) -> Finding | None:
+    """The convergence point from which on, to the last, the network errs by more near the goal than none at all."""
+    model = PAIRS.get(row["model"], ("",))[0]
+    errors = results.find_frame(f"models/{model}/errors")
+    if errors is None:
+        return None
+    near = results.frame(f"tables/{row['puzzle']}")
+    mean = np.average(near["distance"], weights=near["states"])
+    diverged = (errors["mean_absolute_error"] > mean)[::-1].cummin()[::-1]
+    if not diverged.any():
+        return absent(NOT_REACHED, f"{model} does not diverge in {errors['iteration'].max():,.0f} iterations")
+    note = f"{model} errs by more than none at all, {mean:.3g} moves, from here on"
+    return Finding(errors["iteration"][diverged].iloc[0], note, file=results.place(f"models/{model}/errors"))
 
 
 def _worse_than_none(error: float, mean: float, what: str) -> Finding:
