@@ -156,7 +156,12 @@ def diverges_where_known(results: StudyResults, row: Row) -> Finding | None:
     if known is None or (model == row["ours"] and results.model(model).polyak):
         return None
     error, mean = np.average(known[["mean_absolute_error", "distance"]], axis=0, weights=known["states"])
-    return replace(_worse_than_none(error, mean, model), file=results.place(f"audits/{model}/known"))
+    found = _worse_than_none(
+        error, mean, f"{model}, {results.metric(f'models/{model}', 'iterations'):,.0f} iterations,"
+    )
+    if row["value"] == 1 and found.value == 0:
+        return absent(NOT_REACHED, f"{found.note}; the document does not say when it diverges")
+    return replace(found, file=results.place(f"audits/{model}/known"))
 
 
 @finds("divergence_iteration", of="sampled")
