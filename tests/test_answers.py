@@ -380,7 +380,7 @@ BATCHES |= {"relation": "=", "value": 56.71, "path_weight": 0.8, "batch_size": 6
 @pytest.mark.parametrize(("nodes", "verdict"), [(3385.4, REPRODUCED), (5545.4, WORSE)])
 def test_batches_of_a_search_are_its_nodes_over_n(study, nodes, verdict):
     cells = {"path_weight": [0.8, 1.0], "batch_size": 64, "solved_percent": 100.0, "nodes_expanded": [nodes, 1.0]}
-    cells |= {"instances": 20}
+    cells |= {"instances": 20, "set": "scrambled"}
     study.tables["searches/runner/grid"] = pd.DataFrame(cells)
     found = ask(study, **BATCHES)
     assert found.value == nodes / 64 and judge(ROW | BATCHES, found)[0] == verdict
@@ -389,6 +389,8 @@ def test_batches_of_a_search_are_its_nodes_over_n(study, nodes, verdict):
     assert found.missing == NOT_REACHED, "a search that ended at its limit has no number of batches"
     assert found.note == "90 % of 20 searches end at a solution"
     assert ask(study, **(BATCHES | {"path_weight": 0.5})) is None
+    study.tables["searches/runner/grid"] = pd.DataFrame(cells | {"set": "nearer"})
+    assert ask(study, **BATCHES) is None, "searches of boards that are nearer to the goal"
 
 
 LARGE = {"listed": False, "repeated": False, "kind": "claim", "ours": "runner"}

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import kept_studies
+import numpy as np
 import pandas as pd
 import pytest
 import synthetic_large
@@ -20,7 +21,7 @@ from costtogo.commands.variants import in_one_table
 from costtogo.files import FileError, read_json, write_frame, write_json
 from costtogo.report.pages import pictures_of
 from costtogo.report.write import write
-from costtogo.tables.extracts import FOR_OTHERS, LOSS_ROWS, of_curve, of_instances
+from costtogo.tables.extracts import FOR_OTHERS, LOSS_ROWS, of_curve, of_instances, of_table
 from costtogo.tables.kept import MEASURED, REPORT, REPORTED, TABLES, cards_kept, kept_for_others, tables_kept
 from costtogo.tables.results import References, StudyResults
 from costtogo.tables.rows import KeptRows, rows_of
@@ -228,6 +229,12 @@ def test_states_that_a_selection_set_holds_too_are_counted_once():
     cells = of_instances(pd.DataFrame(rows, columns=["set", "role", "rank", "distance"]))
     test = cells[cells["set"] == "test"].set_index("distance")
     assert test["instances"].to_dict() == {1: 2, 2: 1} and test["shared"].to_dict() == {1: 1, 2: 0}
+
+
+def test_a_table_of_the_states_around_the_goal_is_told_by_its_layers():
+    places = np.array([0, 0, 2, 0, 1, 1, 2, 2], dtype=np.uint8)  # of a hash table, most of it empty
+    around = of_table({"distance": places, "layers": np.array([1, 2, 3])})
+    assert around["states"].tolist() == [1, 2, 3] and of_table({"distance": places})["states"].tolist() == [3, 2, 3]
 
 
 def test_the_card_of_a_stage_and_what_is_said_of_a_table_are_a_line_each(tmp_path):

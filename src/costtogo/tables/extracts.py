@@ -44,8 +44,8 @@ def of_errors(errors: pd.DataFrame, layers: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_table(arrays: dict[str, np.ndarray]) -> pd.DataFrame:
-    """States at each distance of an exact table of all of them."""
-    counts = np.bincount(arrays["distance"])
+    """States at each distance of an exact table, of all of them or of those around the goal."""
+    counts = arrays["layers"] if "layers" in arrays else np.bincount(arrays["distance"])
     return pd.DataFrame({"distance": np.arange(counts.size), "states": counts})
 
 

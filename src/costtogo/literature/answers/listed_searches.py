@@ -209,7 +209,7 @@ def batches(cell: dict[str, Any]) -> Finding:
 @finds("search_iterations", of="learned", table="searches/{ours}/grid")
 def batches_of_scrambled(results: StudyResults, row: Row, grid: pd.DataFrame) -> Finding | None:
     """The same at the row's λ and N, where these solve nearly all."""
-    cells = alike(grid, row, "path_weight", "batch_size")
+    cells = alike(grid[grid["set"] == "scrambled"], row, "path_weight", "batch_size")
     if cells.empty:
         return None
     cell = cells.sort_values("solved_percent").iloc[-1].to_dict()
