@@ -26,11 +26,8 @@ NEEDS_OPTIMA = (
     *("optimal_percent", "extra_moves", "extra_moves_2_percent", "extra_moves_4_percent", "length_ratio"),
     *("overestimation_mean", "admissible_within_one_percent", "length"),
 )
-NEVER_OURS = {  # of the literature's solvers, those that no study of ours could be, and why
-    "layer_by_layer": "of people who solve by hand",
-    "CFOP": "of people who solve by hand",
-    "Rokicki": "of that author's program, with tables of 182 GB",
-}
+BY_HAND = ("layer_by_layer", "CFOP")
+ITS_NODES = {"Rokicki": "nodes of that program follow from its tables, of 182 GB"}  # of solvers that we cannot run
 OTHER_SOLVERS = {"at_most_kociemba_percent": "Kociemba"}  # of quantities that compare two: that of another document
 
 
@@ -88,8 +85,10 @@ def _large(own: StudyResults, row: Row) -> Iterator[Verdict]:
         yield NOT_COMPARABLE, "needs optima, which are not known"
     if "Kociemba" in (model, OTHER_SOLVERS.get(quantity)) and own.asked.two_phase is not None:
         yield NOT_RUN, f"not measured yet: snakemake {own.study}-two_phase measures it"
-    if model in NEVER_OURS:
-        yield NOT_COMPARABLE, NEVER_OURS[model]
+    if model in BY_HAND:
+        yield NOT_COMPARABLE, "of people who solve by hand"
+    if model in ITS_NODES and quantity.startswith("nodes_"):
+        yield NOT_COMPARABLE, ITS_NODES[model]
     if isinstance(model, str) and model not in LEARNED:
         yield NOT_RUN, "another solver or training, which the study does not run"
     if quantity == "optimal_percent" and model == "DeepCube":

@@ -13,7 +13,7 @@ from costtogo.tables.results import StudyResults
 PAIRS = {  # by the training that a document calls worse: ours like it, and ours like the one that it prefers
     "Report_DNN_eps0085": ("epsilon_0085", "epsilon_005"),  # config/cube3-final-year.yaml
     "Report_MLP": ("compact_MLP", "compact_CNN"),  # config/puzzle15-final-year.yaml
-    "Report_Polyak": ("compact_Polyak", "compact_threshold"),  # config/puzzle24-trials.yaml, and of the 15-puzzle
+    "Report_Polyak": ("compact_Polyak", "compact_threshold"),  # config/puzzle24-trials.yaml; the first in both studies
     "Report_first_trial": ("compact_no_target", "compact_threshold"),
 }
 Measure = Callable[[pd.Series], tuple[float, float]]  # of a row of a grid: a number, and half of its interval

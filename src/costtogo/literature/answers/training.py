@@ -10,6 +10,7 @@ import pandas as pd
 from costtogo.literature.answers.pairs import PAIRS
 from costtogo.literature.finding import NAN, Finding, Row, absent, finds
 from costtogo.literature.reported import SECONDS
+from costtogo.literature.verdicts import HALF_LEARNED
 from costtogo.literature.words import NOT_REACHED
 from costtogo.tables.extracts import EARLY
 from costtogo.tables.results import StudyResults
@@ -156,10 +157,11 @@ def diverges_where_known(results: StudyResults, row: Row) -> Finding | None:
     if known is None or (model == row["ours"] and results.model(model).polyak):
         return None
     error, mean = np.average(known[["mean_absolute_error", "distance"]], axis=0, weights=known["states"])
-    found = _worse_than_none(
-        error, mean, f"{model}, {results.metric(f'models/{model}', 'iterations'):,.0f} iterations,"
-    )
-    if row["value"] == 1 and found.value == 0:
+    trained = results.metric(f"models/{model}", "iterations")
+    found = _worse_than_none(error, mean, f"{model} after {trained:,.0f} iterations")
+    if found.value == 0 and error > HALF_LEARNED * mean:
+        return absent(NOT_REACHED, f"{found.note}: it has not learned enough to diverge")
+    if found.value == 0 and row["value"] == 1:
         return absent(NOT_REACHED, f"{found.note}; the document does not say when it diverges")
     return replace(found, file=results.place(f"audits/{model}/known"))
 
