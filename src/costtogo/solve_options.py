@@ -39,7 +39,7 @@ HEURISTICS = {  # by name, in the order of help: what each is
 }
 LISTED = {"path_weight": 0.7, "batch_size": 5, "max_expansions": 200_000}  # BWAS where nothing else is asked for
 LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
-RISING_BATCH = 500
+RISING_BATCH = 100
 SECONDS = 30.0
 MOST_EVALUATED = 100_000  # states of a tree where nothing else is asked for
 MOST_NODES = 40_000_000  # of which a search by action has room on 7 × 7 lights
