@@ -49,7 +49,7 @@ from costtogo.types import Heuristic, SearchResult, States, UserError
 if TYPE_CHECKING:
     from costtogo.heuristics.network import NetworkHeuristic
 
-RISING = (0.8, 1.0)  # λ of the solver rising: soon a solution, then a shorter one with larger N
+RISING = (1.0,)  # λ of the solver rising: with N of a hundred, a smaller one expands the same nodes
 NEAR = 4  # moves of the first search of a solver without a network
 RISING_BOUNDS = (0.2, 0.5, 0.8, 1.0)  # over heuristics that never overestimate, by which λ near 1 takes long
 OFTEN, SELDOM = 0.5, 0.1  # of the seconds of auto, for exact: where it mostly ends in time, and where it seldom does
