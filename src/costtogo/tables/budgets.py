@@ -14,6 +14,8 @@ from costtogo.tables.several_seeds import SETTINGS
 
 BUDGETS = {each.group: each.cell[-1] for each in (BeamParams, AnytimeParams)}  # the column of a grid that has them
 MEASURED = ["instances", "solved_percent", "length", "length_low", "length_high", "nodes_generated"]
+CELL = ["group", "set", "value"]  # which searches, of which instances, and their width or seconds
+LEAST = 10  # instances that all trainings must solve
 Grids = Mapping[str, pd.DataFrame]  # of searches of one group, by model
 
 
@@ -28,7 +30,7 @@ class Slope(NamedTuple):
 def budgets(results: StudyResults) -> pd.DataFrame:
     """A row for each setting of searches and training, of the set that is searched first; none in other studies.
 
-    Columns searches, model, states (seen in training) and those of MEASURED.
+    Columns searches, model, those of CELL, states (seen in training) and those of MEASURED.
     """
     models = results.asked.alike_but_for_iterations
     cards = {model: card for model in models if (card := results.find_card(f"models/{model}"))}
@@ -47,36 +49,55 @@ def rows_of(cards: Mapping[str, dict[str, Any]], grids: Grids, group: str, chose
         {
             "searches": SETTINGS[column].format(cell[column]),
             "model": model,
+            **{"group": group, "set": chosen, "value": cell[column]},
             "states": cards[model]["metrics"]["states_seen"],
         }
         | {name: cell[name] for name in MEASURED}
         for model, grid in grids.items()
         for cell in grid[grid["set"] == chosen].to_dict("records")
     ]
-    return pd.DataFrame(rows, columns=["searches", "model", "states", *MEASURED])
+    return pd.DataFrame(rows, columns=["searches", "model", *CELL, "states", *MEASURED])
 
 
 def doublings(results: StudyResults) -> pd.DataFrame:
-    """A row for each setting of searches that all trainings solve all states with.
+    """A row for each setting of searches, over the instances that all trainings solve with it; none below LEAST.
 
-    Columns searches, trainings, least and most (states seen), shortest and longest (mean lengths), fewer, low and high:
-    by how many moves a doubling of the states makes solutions shorter, a line through the trainings, with its interval.
+    Columns searches, trainings, compared (instances), least and most (states seen), shortest and longest (mean
+    lengths), fewer, low and high: by how many moves a doubling of the states makes solutions shorter, a line through
+    the trainings, with its interval.
     """
     rows = []
     found = budgets(results)
     for searches, group in found.groupby("searches", sort=False) if len(found) else ():
+        means, compared = group["length"], group["instances"].min()
         if (group["solved_percent"] < 100).any():
+            lengths = of_common(results, group)
+            means, compared = group["model"].map(lengths.mean()), len(lengths)
+        if compared < LEAST:
             continue
-        slope = per_doubling(group["states"], group["length"])
+        slope = per_doubling(group["states"], means)
         rows.append(
             {
                 **{"searches": searches, "trainings": len(group), "nodes_generated": group["nodes_generated"].mean()},
-                **{"least": group["states"].min(), "most": group["states"].max()},
-                **{"longest": group["length"].max(), "shortest": group["length"].min()},
+                **{"compared": compared, "least": group["states"].min(), "most": group["states"].max()},
+                **{"longest": means.max(), "shortest": means.min()},
                 **{"fewer": -slope.value, "low": -slope.high, "high": -slope.low},
             }
         )
     return pd.DataFrame(rows)
+
+
+def of_common(results: StudyResults, rows: pd.DataFrame) -> pd.DataFrame:
+    """Lengths of the instances that all trainings solve: a row for each, a column for each training.
+
+    rows: of one setting, as budgets has them.  Without rows where the single searches were not kept.
+    """
+    group, chosen, value = rows[["group", "set", "value"]].iloc[0]
+    every = results.of_each(rows["model"], f"{group}/{{}}/searches")
+    if every.empty:
+        return every
+    own = every[(every["set"] == chosen) & (every[BUDGETS[group]] == value) & every["solved"].astype(bool)]
+    return own.pivot(index="instance", columns="model", values="cost").reindex(columns=rows["model"]).dropna()
 
 
 def per_doubling(amounts: Iterable[float], values: Iterable[float]) -> Slope:

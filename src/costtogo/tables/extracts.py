@@ -69,6 +69,7 @@ EXTRACTS: dict[str, Extract] = {  # by the kind of table, as kind_of says it
     "searches/searches": itemgetter(SEARCHED),
     "baselines/searches": itemgetter(SEARCHED),
     "beams/searches": partial(without, columns=["state", "lower_bound"]),
+    "anytime/searches": partial(without, columns=["text", "state", "lower_bound", "solution"]),
     "external/searches": partial(without, columns=["text", "state", "lower_bound"]),
     "optima": partial(without, columns=["state", "lower_bound"]),
     "trees/searches": partial(without, columns=["solution"]),
