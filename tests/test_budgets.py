@@ -98,6 +98,10 @@ def test_the_picture_has_a_line_a_setting_and_a_mark_for_each_program_on_the_puz
         figure = budget_lengths(cards, *grids, "scrambled", puzzle, programs)
         labels = [text.get_text() for text in figure.legends[0].get_texts()]
         assert labels == [*(f"width {width:,}" for width in WIDTHS), "0.3 s each", "1.2 s each", *others]
+        shares = figure.axes[2].lines
+        assert len(shares) == len(WIDTHS) + 2 and {*shares[0].get_ydata()} == {98.0}
+        full = {name: grid.assign(solved_percent=100.0) for name, grid in grids[0].items()}
+        assert len(budget_lengths(cards, full, {}, "scrambled", puzzle, programs).axes) == 2, "where all is solved"
 
 
 def test_the_chapter_says_what_a_doubling_buys_with_its_interval(results):

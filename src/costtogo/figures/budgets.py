@@ -21,7 +21,9 @@ def budget_lengths(
     puzzle: str,
     reported: pd.DataFrame,
 ) -> Figure:
-    """Mean length by the states that a network was trained on (left), and by the nodes of a beam (right).
+    """Mean length of what was solved by the states that a network was trained on, and by the nodes of a beam.
+
+    A third panel shows by the states how much was solved, unless all was.
 
     cards: of trainings.  beams, anytime: their grids of searches by width and by seconds.  chosen: the set.
     reported: of other programs on any puzzle: puzzle, program, states_seen (NaN if not said), nodes, length.
@@ -29,12 +31,17 @@ def budget_lengths(
     by_width, by_seconds = (
         rows_of(cards, grids, group, chosen) for group, grids in (("beams", beams), ("anytime", anytime))
     )
-    figure, (training, search) = style.subplots(1, 2, height=3.8, sharey=True)
+    some_left = any((rows["solved_percent"] < 100).any() for rows in (by_width, by_seconds))
+    figure, (training, search, *solved) = style.subplots(1, 3 if some_left else 2, height=3.8)
+    search.sharey(training)
+    search.tick_params(labelleft=False)
     for rows, dashes in ((by_width, "-"), (by_seconds, ":")):
         for look, group in style.lines(rows.sort_values("states", kind="stable"), "searches", ordered=True, mfc="none"):
             training.plot(group["states"], group["length"], **look | {"ls": "none", "label": None})
-            means = group.groupby("states")["length"].mean()
-            training.plot(means.index, means, **look | {"marker": None, "ls": dashes})
+            means = group.groupby("states")[["length", "solved_percent"]].mean()
+            for axes, name in zip((training, *solved), means, strict=False):
+                label = look["label"] if axes is training else None
+                axes.plot(means.index, means[name], **look | {"marker": None, "ls": dashes, "label": label})
     means = by_width.groupby(["states", "searches"])[["nodes_generated", "length"]].mean().reset_index()
     for look, group in style.lines(means.sort_values(["states", "nodes_generated"]), "states", ordered=True):
         search.plot(group["nodes_generated"], group["length"], **look | {"label": None})
@@ -46,7 +53,9 @@ def budget_lengths(
         search.plot(own["nodes"], own["length"], **look)
     training.set(xlabel="states seen in training", ylabel="mean length, moves")
     search.set(xlabel="nodes of a search, by states seen")
-    for axes in (training, search):
+    for axes in solved:
+        axes.set(xlabel="states seen in training", ylabel="solved, %")
+    for axes in (training, search, *solved):
         style.logarithmic(axes.xaxis)
         axes.xaxis.set_major_locator(LogLocator())
     style.logarithmic(training.yaxis)  # of both, which share it
