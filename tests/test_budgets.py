@@ -44,7 +44,7 @@ def results(tmp_path_factory) -> StudyResults:
         quick = pd.read_parquet(folder / "anytime" / name / "searches.parquet")
         quick.assign(solved=quick["instance"] < LEAST - 1).to_parquet(folder / "anytime" / name / "searches.parquet")
         grid = pd.read_parquet(folder / "anytime" / name / "grid.parquet")
-        grid.assign(solved_percent=45.0).to_parquet(folder / "anytime" / name / "grid.parquet")
+        grid.assign(solved_percent=90.0).to_parquet(folder / "anytime" / name / "grid.parquet")
     return StudyResults(folder, whole(STUDY)).of("cube3")
 
 
@@ -87,6 +87,16 @@ def test_a_row_says_what_a_doubling_buys_over_the_instances_that_all_trainings_s
         assert row["compared"] == compared and (row["longest"] > 65) == (width == WIDTHS[0])
         assert row["most"] / row["least"] == pytest.approx(1750 / 109)
     assert len(budgets(results)) == 10 * (len(WIDTHS) + 2)
+
+
+def test_trainings_that_solve_too_few_are_left_out_of_what_a_doubling_buys(results, monkeypatch):
+    weak = budgets(results)
+    weak.loc[weak["model"] == "states_1_seed2", "solved_percent"] = 75.0
+    monkeypatch.setattr("costtogo.tables.budgets.budgets", lambda results: weak)
+    row = doublings(results).set_index("searches").loc[f"width {WIDTHS[1]:,}"]
+    assert row["trainings"] == 8 and row["most"] / row["least"] == pytest.approx(1750 / 219)
+    weak.loc[weak["states"] < weak["states"].nlargest(1).iloc[0], "solved_percent"] = 75.0
+    assert doublings(results).empty
 
 
 def test_the_picture_has_a_line_a_setting_and_a_mark_for_each_program_on_the_puzzle(results):

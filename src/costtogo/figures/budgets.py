@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 from costtogo.figures import style
-from costtogo.tables.budgets import rows_of
+from costtogo.tables.budgets import ENOUGH, rows_of
 
 OTHERS = [{"color": style.BLACK, "ls": "none", "marker": marker, "mfc": "white", "ms": 6} for marker in "*DXP"]
 
@@ -21,9 +21,9 @@ def budget_lengths(
     puzzle: str,
     reported: pd.DataFrame,
 ) -> Figure:
-    """Mean length of what was solved by the states that a network was trained on, and by the nodes of a beam.
+    """Mean length by the states that a network was trained on, and by the nodes of a beam.
 
-    A third panel shows by the states how much was solved, unless all was.
+    Only of searches that solve ENOUGH; a third panel shows by the states how much was solved, unless all was.
 
     cards: of trainings.  beams, anytime: their grids of searches by width and by seconds.  chosen: the set.
     reported: of other programs on any puzzle: puzzle, program, states_seen (NaN if not said), nodes, length.
@@ -37,15 +37,20 @@ def budget_lengths(
     search.tick_params(labelleft=False)
     for rows, dashes in ((by_width, "-"), (by_seconds, ":")):
         for look, group in style.lines(rows.sort_values("states", kind="stable"), "searches", ordered=True, mfc="none"):
-            training.plot(group["states"], group["length"], **look | {"ls": "none", "label": None})
-            means = group.groupby("states")[["length", "solved_percent"]].mean()
-            for axes, name in zip((training, *solved), means, strict=False):
-                label = look["label"] if axes is training else None
-                axes.plot(means.index, means[name], **look | {"marker": None, "ls": dashes, "label": label})
-    means = by_width.groupby(["states", "searches"])[["nodes_generated", "length"]].mean().reset_index()
-    for look, group in style.lines(means.sort_values(["states", "nodes_generated"]), "states", ordered=True):
+            enough = group[group["solved_percent"] >= ENOUGH]
+            training.plot(enough["states"], enough["length"], **look | {"ls": "none", "label": None})
+            line, means = look | {"marker": None, "ls": dashes}, enough.groupby("states")["length"].mean()
+            training.plot(means.index, means, **line)
+            shares = group.groupby("states")["solved_percent"].mean()
+            for axes in solved:
+                axes.plot(shares.index, shares, **line | {"label": None})
+    enough = by_width[by_width["solved_percent"] >= ENOUGH]
+    means = enough.groupby(["states", "searches"])[["nodes_generated", "length"]].mean().reset_index()
+    for number, (look, group) in enumerate(
+        style.lines(means.sort_values(["states", "nodes_generated"]), "states", ordered=True)
+    ):
         search.plot(group["nodes_generated"], group["length"], **look | {"label": None})
-        note = {"xytext": (4, 3), "textcoords": "offset points", "fontsize": 7}
+        note = {"xytext": (4, -11 if number % 2 else 3), "textcoords": "offset points", "fontsize": 7}
         search.annotate(style.count_text(look["label"]), group[["nodes_generated", "length"]].iloc[0], **note)
     others = reported[reported["puzzle"] == puzzle]
     for look, (name, own) in zip(cycle(OTHERS), others.groupby("program", sort=False), strict=False):

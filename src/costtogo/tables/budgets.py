@@ -16,6 +16,7 @@ BUDGETS = {each.group: each.cell[-1] for each in (BeamParams, AnytimeParams)}  #
 MEASURED = ["instances", "solved_percent", "length", "length_low", "length_high", "nodes_generated"]
 CELL = ["group", "set", "value"]  # which searches, of which instances, and their width or seconds
 LEAST = 10  # instances that all trainings must solve
+ENOUGH = 80  # percent of the instances that a training must solve
 Grids = Mapping[str, pd.DataFrame]  # of searches of one group, by model
 
 
@@ -62,13 +63,18 @@ def rows_of(cards: Mapping[str, dict[str, Any]], grids: Grids, group: str, chose
 def doublings(results: StudyResults) -> pd.DataFrame:
     """A row for each setting of searches, over the instances that all trainings solve with it; none below LEAST.
 
+    Budgets with which a training solves less than ENOUGH are left out; fewer than three others have no row.
+
     Columns searches, trainings, compared (instances), least and most (states seen), shortest and longest (mean
     lengths), fewer, low and high: by how many moves a doubling of the states makes solutions shorter, a line through
     the trainings, with its interval.
     """
     rows = []
     found = budgets(results)
-    for searches, group in found.groupby("searches", sort=False) if len(found) else ():
+    for searches, every in found.groupby("searches", sort=False) if len(found) else ():
+        group = every[every.groupby("states")["solved_percent"].transform("min") >= ENOUGH]
+        if group["states"].nunique() < 3:
+            continue
         means, compared = group["length"], group["instances"].min()
         if (group["solved_percent"] < 100).any():
             lengths = of_common(results, group)
