@@ -50,14 +50,15 @@ def budget_lengths(
         style.lines(means.sort_values(["states", "nodes_generated"]), "states", ordered=True)
     ):
         search.plot(group["nodes_generated"], group["length"], **look | {"label": None})
-        note = {"xytext": (4, -11 if number % 2 else 3), "textcoords": "offset points", "fontsize": 7}
+        side = {"xytext": (-4, 3), "ha": "right"} if number % 2 else {"xytext": (4, 3)}  # where neighbours have room
+        note = side | {"textcoords": "offset points", "fontsize": 7}
         search.annotate(style.count_text(look["label"]), group[["nodes_generated", "length"]].iloc[0], **note)
     others = reported[reported["puzzle"] == puzzle]
     for look, (name, own) in zip(cycle(OTHERS), others.groupby("program", sort=False), strict=False):
         training.plot(own["states_seen"], own["length"], label=name, **look)
         search.plot(own["nodes"], own["length"], **look)
     training.set(xlabel="states seen in training", ylabel="mean length, moves")
-    search.set(xlabel="nodes of a search, by states seen")
+    search.set(xlabel="nodes of a search")
     for axes in solved:
         axes.set(xlabel="states seen in training", ylabel="solved, %")
     for axes in (training, search, *solved):
