@@ -1,6 +1,7 @@
 """Networks that come with the package: what packing writes, refuses and measures."""
 
 import json
+import os
 import sys
 
 import numpy as np
@@ -112,11 +113,30 @@ def test_networks_lists_cards_and_measures_again(study, capsys):
     assert first == "hanoi_4: 305 weights of 16 bits, trained on 7,000 states in 0 minutes of a GPU"
     assert second == f"  model towers of the study tiny, at commit {CLEAN[:7]}"
     told = {lines[k].strip(): lines[k + 1 : k + 3] for k in range(0, 9, 3)}
-    assert told["the card:"] == told["measured now:"] and "100 % solved" in told["with 32 bits, as trained:"][1]
-    assert "values of 81 states" in told["the card:"][0]
+    on_card = f"the card, on {os.cpu_count()} cores of {pack.processor()}:"
+    assert told[on_card] == told["measured now:"] and "100 % solved" in told["with 32 bits, as trained:"][1]
+    assert "values of 81 states" in told[on_card][0]
     with pytest.raises(UserError, match="No network of cube2 comes with costtogo") as refused:
         cli.app(["networks", "cube2"], standalone_mode=False)
     assert is_one_sentence(str(refused.value))
+
+
+def test_a_packed_network_is_measured_again(study, monkeypatch):
+    path = pack.run(study)
+    before, content = read_json(path.with_suffix(".json")), path.read_bytes()
+    other = "f" * 40
+    monkeypatch.setattr(measuring, "INSTANCES", 3)
+    monkeypatch.setattr(pack, "commit", lambda: other)
+    after = read_json(pack.measured_again("hanoi_4"))
+    assert after["measured_at"] == other and after["numbers"]["reached"][0]["instances"] == 3
+    assert {key: before[key] for key in before.keys() - {"measured_at", "numbers"}}.items() <= after.items()
+    assert path.read_bytes() == content
+    with pytest.raises(UserError, match="No network cube2 is packed; there are hanoi_4.") as refused:
+        pack.measured_again("cube2")
+    assert is_one_sentence(str(refused.value))
+    monkeypatch.setattr(pack, "commit", lambda: other + "+")
+    with pytest.raises(UserError, match="commit them first"):
+        pack.measured_again("hanoi_4")
 
 
 @pytest.mark.parametrize("name", ["lights_out_5", "puzzle15", "sokoban"])

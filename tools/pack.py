@@ -4,11 +4,13 @@ The card has the measurements of the file, `numbers`, and of the float32 checkpo
 `costtogo networks --measure` measures again. In a clone:
 
     python -m tools.pack results/<study>/models/<model>
+    python -m tools.pack cube3 --again      # measures the packed network again, and writes its card
 """
 
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, Any
 
 import torch
 import typer
@@ -18,8 +20,8 @@ from costtogo.files import digest, read_bytes, read_json, read_tensors, write_by
 from costtogo.heuristics.network import load, load_network
 from costtogo.progress import say
 from costtogo.solving.measuring import BUDGETS, measure
-from costtogo.solving.model_cards import FILE, ModelCard, packaged_folder
-from costtogo.stages.stage_run import commit
+from costtogo.solving.model_cards import FILE, ModelCard, packaged, packaged_folder
+from costtogo.stages.stage_run import commit, processor
 from costtogo.types import UserError, excerpt
 
 DIRTY = "+"  # ends the commit of a working tree with changes
@@ -28,9 +30,36 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
 
 
 @app.command()
-def pack(model: Annotated[Path, typer.Argument(help="A trained model's folder: results/<study>/models/<model>.")]):
+def pack(
+    model: Annotated[Path, typer.Argument(help="A trained model's folder: results/<study>/models/<model>.")],
+    again: Annotated[bool, typer.Option("--again", help="Measure the network of a puzzle that is packed.")] = False,
+):
     """Put a trained network into the package with 16-bit weights, and a card of what it can do."""
-    print(f"{run(model)} is written, with its card.")
+    print(f"{measured_again(str(model)) if again else run(model)} is written{'' if again else ', with its card'}.")
+
+
+def measured_again(name: str) -> Path:
+    """Write the card of a packed network with new measurements of its file, those as trained apart; returns the card.
+
+    Raises UserError if no network of that name is packed, or the working tree has changes.
+    """
+    found = [card for card in packaged() if card.name == name]
+    if not found:
+        raise UserError(
+            f"No network {excerpt(name)} is packed; there are {', '.join(card.name for card in packaged())}."
+        )
+    path = found[0].path.with_suffix(".json")
+    card = read_json(path) | measurements(found[0].checkpoint())
+    write_json(path, card)
+    return path
+
+
+def measurements(file: Path) -> dict[str, Any]:
+    """What a card says of a packed file: its numbers, by which commit and on which machine."""
+    if (here := commit()).endswith(DIRTY):
+        raise UserError(f"{file.name} would be measured by changed files ({here}): commit them first.")
+    machine = f"{os.cpu_count()} cores of {processor()}"
+    return {"measured_at": here, "measured_on": machine, "numbers": measure(load(file))}
 
 
 def run(model: Path) -> Path:
@@ -44,8 +73,7 @@ def run(model: Path) -> Path:
     study, name = model.resolve().parents[1], model.name
     timing = read_json(study / "timings" / "models" / f"{name}.json")
     stage = read_json(model.with_suffix(".json"))
-    here = commit()
-    for place in (timing["commit"], here):
+    for place in (timing["commit"], commit()):
         if place.endswith(DIRTY):
             raise UserError(f"{name} would be packed from changed files ({place}): commit them first.")
     checkpoint = ModelCard(name, "", FILE, model).checkpoint()
@@ -59,7 +87,8 @@ def run(model: Path) -> Path:
         if len(content) > MOST_BYTES:
             raise UserError(f"{checkpoint} is too large for the package even in 16 bits; train a smaller network.")
         say(f"{puzzle.name}: measuring the network with 16-bit weights, then with the weights as they were trained")
-        numbers = measure(load(file))
+        measured = measurements(file)
+    numbers = measured["numbers"]
     if not any(reached["solved_percent"] for reached in numbers["reached"]):
         searched = f"no search by {numbers['solver']} found a solution"
         raise UserError(f"{checkpoint} is not packed: over it {searched}.")
@@ -75,10 +104,8 @@ def run(model: Path) -> Path:
         "sha256": sha256,
         "weights": sum(parameter.numel() for parameter in network.parameters()),
         "bytes": len(content),
-        "measured_at": here,
-        "numbers": numbers,
         "as_trained": measure(load(checkpoint), BUDGETS[:1]),
-    }
+    } | measured
     write_bytes(target, content)
     write_json(target.with_suffix(".json"), card)
     return target

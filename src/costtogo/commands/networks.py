@@ -21,6 +21,7 @@ def show(name: str | None, measured: bool) -> None:
         time = f"{trained['seconds'] / 60:.0f} minutes of {on}"
         print(f"{card.name}: {whole['weights']:,} weights of 16 bits, trained{seen} in {time}")
         print(f"  model {whole['model']} of the study {whole['study']}, at commit {trained['commit'][:7]}")
-        titled = {"the card": whole["numbers"], "with 32 bits, as trained": whole["as_trained"]}
+        place = f", on {whole['measured_on']}" if "measured_on" in whole else ""
+        titled = {f"the card{place}": whole["numbers"], "with 32 bits, as trained": whole["as_trained"]}
         for title, numbers in (titled | ({"measured now": measure(load(card.path))} if measured else {})).items():
             print(f"  {title}:", *in_words(numbers), sep="\n    ")
