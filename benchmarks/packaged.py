@@ -75,14 +75,16 @@ def table(kept: pd.DataFrame) -> list[str]:
 
 def row_of(rows: pd.DataFrame) -> str:
     """One row of the table: lengths and differences are of the instances that both solved, nodes of all."""
-    puzzle, _, seconds, machine = rows.loc[0, KEY]
+    puzzle, network_of, seconds, machine = rows.loc[0, KEY]
+    now = {digest(card.path)[:8] for card in packaged(puzzle)}
     solved = rows[rows["length"].notna()]
     pairs = solved[solved["moves"].notna()]
     apart = pairs["length"] - pairs["moves"]
     mean, low, high = mean_interval(apart)
     known = rows["optimum"].notna().all()
     shortest = [str(int((rows[name] == rows["optimum"]).sum())) if known else "–" for name in ("length", "moves")]
-    told = [f"{title(puzzle)}, the first {len(rows)}", f"{seconds:g}", str(len(solved)), shortest[0]]
+    earlier = "" if network_of in now else ", by an earlier network"
+    told = [f"{title(puzzle)}, the first {len(rows)}{earlier}", f"{seconds:g}", str(len(solved)), shortest[0]]
     told += [f"{pairs['length'].mean():.2f}", amount(rows["nodes_generated"].mean()), shortest[1]]
     told += [f"{pairs['moves'].mean():.2f}", f"{mean:.2f} [{low:.2f}, {high:.2f}]"]
     told += [str(int(each.sum())) for each in (apart < 0, apart == 0, apart > 0)] + [machine]

@@ -173,6 +173,7 @@ def test_differences_are_of_pairs_and_an_instance_without_a_solution_is_in_none(
     found = [(102.0, math.nan), (math.nan, math.nan), (118.0, math.nan)]
     rows = [("puzzle35", "n", 5.0, "cpu", place, *each, 1000, 5.0) for place, each in enumerate(found)]
     cells = packaged.table(pd.DataFrame(rows, columns=packaged.COLUMNS))[-1].split(" | ")
+    assert cells[0] == "| 35-puzzle, the first 3, by an earlier network", "none that comes along has the digest n"
     assert cells[1:4] == ["5", "2", "–"] and cells[4] == "110.00" and cells[7] == "110.00"
     assert cells[8].startswith("0.00 [") and cells[9:12] == ["1", "0", "1"]
 
