@@ -31,8 +31,12 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
 
 @app.command()
 def pack(
-    model: Annotated[Path, typer.Argument(help="A trained model's folder: results/<study>/models/<model>.")],
-    again: Annotated[bool, typer.Option("--again", help="Measure the network of a puzzle that is packed.")] = False,
+    model: Annotated[
+        Path, typer.Argument(help="A trained model, results/<study>/models/<model>; with --again, a puzzle.")
+    ],
+    again: Annotated[
+        bool, typer.Option("--again", help="Measure the packed network of a puzzle, and write its card.")
+    ] = False,
 ):
     """Put a trained network into the package with 16-bit weights, and a card of what it can do."""
     print(f"{measured_again(str(model)) if again else run(model)} is written{'' if again else ', with its card'}.")
