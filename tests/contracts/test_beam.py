@@ -23,7 +23,7 @@ from costtogo.search.anytime import (
     solve_with_weights,
     solve_within,
 )
-from costtogo.search.beam import BeamLimits, solve
+from costtogo.search.beam import SLACK, BeamLimits, solve
 from costtogo.types import SearchResult, UserError
 
 CUBE = make("cube3")
@@ -114,6 +114,18 @@ def test_the_exact_distances_around_the_goal_shorten_the_search_and_not_the_solu
     np.testing.assert_array_equal(whole.cost, helped.cost)
     assert solves(puzzle, starts, helped.solutions).all() and asked_less < asked
     assert (helped.lower_bound == 6).all()
+
+
+@pytest.mark.parametrize(("too_far", "before", "levels"), [(0, 6, 1 + SLACK), (SLACK, 6, 1), (SLACK + 1, 5, 0)])
+def test_the_children_of_states_that_seem_near_the_table_are_looked_up(distances_of, too_far, before, levels):
+    puzzle, distance = make("cube2"), distances_of("cube2")
+    starts = puzzle.unrank(np.flatnonzero(distance >= 11)[::40_000])
+    heuristic = Informed(puzzle, distance + too_far)
+    found = solve(puzzle, heuristic, starts, width=1, nearby=nearby_table(puzzle, 5))
+    np.testing.assert_array_equal(found.cost, distance[puzzle.rank(starts)])
+    np.testing.assert_array_equal(found.nodes_expanded, found.cost - before)
+    looked_up = found.nodes_generated - len(puzzle.actions) * found.nodes_expanded
+    np.testing.assert_array_equal(looked_up, len(puzzle.actions) * levels)
 
 
 def test_a_start_within_the_table_is_solved_without_searching(ignorant):

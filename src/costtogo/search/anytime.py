@@ -20,7 +20,7 @@ from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.progress import report_ended
 from costtogo.puzzles.base import Puzzle
 from costtogo.search import beam, bwas
-from costtogo.search.beam import BeamLimits
+from costtogo.search.beam import BeamLimits, reach
 from costtogo.search.shorten import shorten, shortest
 from costtogo.types import ActionHeuristic, Heuristic, SearchResult, States
 
@@ -56,7 +56,7 @@ class Best:
 
     def at_most(self, nearby: Ends) -> int:
         """The moves after which a beam cannot end in a shorter solution any more."""
-        return int(self.cost - 1 - nearby.depth) if np.isfinite(self.cost) else BeamLimits.max_moves
+        return int(self.cost - 1 - reach(nearby)) if np.isfinite(self.cost) else BeamLimits.max_moves
 
     def result(self) -> SearchResult:
         """One row."""

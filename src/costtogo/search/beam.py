@@ -2,7 +2,8 @@
 
 With a heuristic that gives the cost-to-go of each child, one evaluation of a parent serves all of its children; any
 other is asked for the new children alone. The search ends at the first level that touches the table of exact distances
-around the goal; the rest of the path is read from it.
+around the goal, or children of which do; the rest of the path is read from it. To look up a child costs far less than
+to evaluate it, and makes the table as good as one that is a move deeper.
 """
 
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from costtogo.exact.nearby import FAR, Ends, GoalAlone
 from costtogo.progress import Clock, report
 from costtogo.puzzles.base import Puzzle
 from costtogo.types import ActionHeuristic, Heuristic, SearchResult, States, UserError
+
+SLACK = 2.0  # moves that a state may seem farther off than it would be, for its children to be looked up
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,11 @@ class Level:
     states: Batch | None  # None once they are expanded: paths are read from parents and actions
     parent: np.ndarray  # int32 [W], row in the level before
     action: np.ndarray  # int8 [W]
+
+
+def reach(nearby: Ends) -> int:
+    """How many moves before the goal a level may be at which a search ends."""
+    return nearby.depth + 1
 
 
 def solve(
@@ -89,32 +97,37 @@ def _search(engine, heuristic, start, *, width, nearby, limits, clock) -> tuple:
         if not len(best):
             break
         # Expand the level.
-        level, hashes, count = next_level(engine, heuristic, best, width, seen)
+        level, hashes, scores, count = next_level(engine, heuristic, best, width, seen)
         expanded += len(best)
-        generated += count
         levels[-1].states = None
         levels.append(level)
         # The table of exact distances reaches out to meet the beam, so that it ends some moves before the goal.
-        path = _finish(engine, nearby, levels, hashes)
+        path, looked_at = _meet(engine, nearby, levels, hashes, scores)
+        generated += count + looked_at
     cost = np.inf if path is None else len(path)
     return cost, expanded, generated, bound, path or [], seen.count > limits.max_nodes, late
 
 
-def _next_by_state(engine: Engine, heuristic, states: Batch, width: int, seen: Seen) -> tuple[Level, Batch, int]:
-    """The best width children that no level before had, in order of their cost-to-go; their hashes; how many children
-    were generated. Of equal cost-to-go the first child of the first parent comes first."""
+def _next_by_state(engine: Engine, heuristic, states: Batch, width: int, seen: Seen) -> tuple[Level, Batch, Batch, int]:
+    """The best width children that no level before had, in order of their cost-to-go; their hashes; their cost-to-go;
+    how many children were generated. Of equal cost-to-go the first child of the first parent comes first."""
     children, legal = engine.expand(states)
     places = engine.rows(legal)
     children = children.reshape(-1, states.shape[1])[places]
     hashes = engine.hashes(children)
     # Only new states are evaluated; those left out may still be reached, and taken, later.
     new = seen.new(hashes)
-    best = new[engine.xp.argsort(heuristic(children[new]), stable=True)[:width]]
+    scores = heuristic(children[new])
+    order = engine.xp.argsort(scores, stable=True)[:width]
+    best = new[order]
     seen.enter(hashes[best])
-    return _level(engine, children[best], places[best], legal.shape[1]), hashes[best], len(places)
+    level = _level(engine, children[best], places[best], legal.shape[1])
+    return level, hashes[best], scores[order], len(places)
 
 
-def _next_by_action(engine: Engine, heuristic, states: Batch, width: int, seen: Seen) -> tuple[Level, Batch, int]:
+def _next_by_action(
+    engine: Engine, heuristic, states: Batch, width: int, seen: Seen
+) -> tuple[Level, Batch, Batch, int]:
     """The same with the cost-to-go of all children from one evaluation of their parents."""
     scores = heuristic.children(states)
     parts, room = [(states[:0], engine.given(np.zeros(0, dtype=np.int64)), engine.hashes(states[:0]))], width
@@ -129,13 +142,33 @@ def _next_by_action(engine: Engine, heuristic, states: Batch, width: int, seen: 
         if room == 0:
             break
     children, places, hashes = (engine.xp.concatenate(column) for column in zip(*parts, strict=True))
-    return _level(engine, children, places, scores.shape[1]), hashes, int(engine.xp.isfinite(scores).sum())
+    level, count = _level(engine, children, places, scores.shape[1]), int(engine.xp.isfinite(scores).sum())
+    return level, hashes, scores.ravel()[places], count
 
 
 def _level(engine: Engine, children: Batch, places: Batch, count: int) -> Level:
     """Children, the places of which are count · parent + action."""
     parents, actions = np.divmod(engine.fetched(places), count)
     return Level(children, parents.astype(np.int32), actions.astype(np.int8))
+
+
+def _meet(
+    engine: Engine, nearby: Ends, levels: list[Level], hashes: Batch, scores: Batch
+) -> tuple[list[int] | None, int]:
+    """The whole path from the last level, or by way of a child of it; how many children were looked up.
+
+    scores: float32 [W], the cost-to-go of the states of the level, ascending: the children of those are looked up that
+    seem near enough.
+    """
+    path = _finish(engine, nearby, levels, hashes)
+    near = levels[-1].states[: int((scores <= reach(nearby) + SLACK).sum())]
+    if path is not None or not len(near):
+        return path, 0
+    children, legal = engine.expand(near)
+    places = engine.rows(legal)
+    children = children.reshape(-1, near.shape[1])[places]
+    further = [*levels, _level(engine, children, places, legal.shape[1])]
+    return _finish(engine, nearby, further, engine.hashes(children)), len(children)
 
 
 def _finish(engine: Engine, nearby: Ends, levels: list[Level], hashes: Batch) -> list[int] | None:

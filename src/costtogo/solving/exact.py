@@ -33,7 +33,7 @@ from costtogo.solve_options import Setting
 from costtogo.solving.cache import cached, folder, kept_bytes
 from costtogo.types import CostToGo, Heuristic, States, UserError
 
-NEARBY_STATES = 250_000  # of a table around the goal made for one command, about: a second's work
+NEARBY_STATES = 1_000_000  # of a table around the goal made for one command, about: a second's work
 NEARBY_WORK = 54 * 12 * NEARBY_STATES  # the cells of all their children, by which larger puzzles have fewer states
 SMALL = {  # the patterns of a database that is built in a moment
     "puzzle8": "4-4",
