@@ -414,15 +414,24 @@ def test_auto_shares_its_seconds_with_a_network_where_exact_does_not_end_and_kee
 
 
 def test_auto_without_a_network_goes_by_the_best_bound_of_the_puzzle(folder, monkeypatch):
+    monkeypatch.setattr("costtogo.solving.searches.OFTEN", 1e-6)
+    found = solving.solve("sokoban", "########|#      #|#  @ $.#|########", seconds=4)
+    assert found.told.startswith("rising over pairs (exact had not ended") and found.why.endswith("no network")
+    assert found.solved and found.length == found.optimum == 2
+
+
+def test_auto_without_a_network_makes_a_solution_of_the_solver_local_shorter(folder, monkeypatch):
     monkeypatch.setattr("costtogo.solving.searches.SELDOM", 1e-6)
-    found = solving.solve("puzzle24", "D R D L U R R U L L D R", seconds=4)
-    assert found.told.startswith("rising over manhattan (exact had not ended") and found.why.endswith("no network")
-    assert found.solved and found.length == found.optimum == 12
+    start = "D R D L U R R U L L D R"
+    found, at_once = solving.solve("puzzle24", start, seconds=4), solving.solve("puzzle24", start, solver="local")
+    assert found.told.startswith("local (there is no network") and found.solved
+    assert found.length == found.optimum == 12 < at_once.length
 
 
 def test_auto_finds_some_solution_of_any_board(folder):
-    start = random_walks(make("puzzle48"), 1, 1000, np.random.default_rng(4))[0, -1]
-    found = solving.solve("puzzle48", start, seconds=0.1)
+    package(folder, "puzzle35", bias=12.0)
+    start = random_walks(make("puzzle35"), 1, 1000, np.random.default_rng(4))[0, -1]
+    found = solving.solve("puzzle35", start, seconds=0.1)
     assert (found.solver, found.heuristic) == ("local", None) and "no search found a solution" in found.told
     assert found.solved and 0 < found.lower_bound < found.length and not found.proved
 

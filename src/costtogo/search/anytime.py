@@ -19,9 +19,8 @@ from costtogo.exact.solver import Guide
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.progress import report_ended
 from costtogo.puzzles.base import Puzzle
-from costtogo.search import beam, bwas
+from costtogo.search import beam, bwas, shorten
 from costtogo.search.beam import BeamLimits, reach
-from costtogo.search.shorten import shorten, shortest
 from costtogo.types import ActionHeuristic, Heuristic, SearchResult, States
 
 WIDTHS = ((1_000, 1), (40_000, 8), (160_000, 32))  # a width, from how many images; the last goes on, four times wider
@@ -254,6 +253,7 @@ class Weighted:
     the state and from another image of it (Widening).
     shortening: the share of the time that is left, once there is a solution, for making the best one shorter by
     stretches (search.shorten), of sliding tiles alone.  threads: that do so; their work is not counted.
+    leaving: whether that share is left where there is no solution, too: to a solver that always finds one.
     is_bound: True if the heuristic never overestimates: the search with λ = 1 then goes on until it has a proof.
     """
 
@@ -263,6 +263,7 @@ class Weighted:
     widening: bool = False
     shortening: float = 0
     threads: int = 1
+    leaving: bool = False
     is_bound: bool = False
 
     def turns(self, puzzle: Puzzle) -> Iterator[Turn]:
@@ -285,8 +286,8 @@ def solve_with_weights(
     """The shortest of the solutions of one start, uint8 [D], by BWAS with each λ in turn until the time is up."""
     share = weighted.shortening if puzzle.family == "sliding" else 0
     if share:
-        shortest(puzzle, puzzle.goal, puzzle.goal, than=0)  # so that no later time holds the loading of compiled code
-    deadline, best, kept = time.monotonic() + seconds, Best(), 0.0
+        shorten.warm_up(puzzle)  # so that no later time holds the loading of compiled code
+    deadline, best, kept = time.monotonic() + seconds, Best(), share * seconds * weighted.leaving
     planned, widening = weighted.turns(puzzle), Widening(puzzle, weighted.batch_size)
     turn, proved = next(planned, None), False
     while turn is not None:
@@ -299,7 +300,7 @@ def solve_with_weights(
         # End where all states that can be reached were, without the goal, or where the best solution is proved.
         proved = np.isposinf(best.lower_bound) or (weighted.is_bound and best.cost <= best.lower_bound)
         # Time is kept for shortening only once there is something to shorten.
-        kept = share * seconds if np.isfinite(best.cost) else 0.0
+        kept = share * seconds if np.isfinite(best.cost) else kept
         ended = time.monotonic()
         left = deadline - kept - ended
         if left <= 0 or proved:
@@ -310,6 +311,6 @@ def solve_with_weights(
             turn = widening.after(last, ended - begun, left)
     if share and np.isfinite(best.cost) and not proved:
         left = deadline - time.monotonic()
-        best.solution = shorten(puzzle, start, best.solution, seconds=left, threads=weighted.threads)
+        best.solution = shorten.shorten(puzzle, start, best.solution, seconds=left, threads=weighted.threads)
         best.cost = float(len(best.solution))
     return best.result()

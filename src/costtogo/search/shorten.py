@@ -1,11 +1,12 @@
-"""A solution of sliding tiles made shorter: stretches of it are replaced by shortest paths between their ends.
+"""A solution of sliding tiles made shorter: stretches of it are replaced by shorter paths between their ends.
 
-A search over a learned cost-to-go takes small detours. A board some tens of moves farther on is found by IDA* over the
-Manhattan distance in a moment, whatever the puzzle's size; so every stretch of a length is tried, then longer ones,
-until the time is up. (Solutions improved by local searches: Ratner and Pohl 1986, "Joint and LPA*", AAAI.)
+A search over a learned cost-to-go takes detours, and one that solves a few tiles at a time takes many. A narrow beam
+over the Manhattan distance finds its way between two boards some tens of moves apart in a moment, whatever the puzzle's
+size: every stretch of a length is tried, then longer ones, then all again by wider beams, until the time is up.
+(Solutions improved by local searches: Ratner and Pohl 1986, "Joint and LPA*", AAAI; beams on sliding tiles: Furcy and
+Koenig 2005, "Limited discrepancy beam search", IJCAI.)
 """
 
-import math
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -14,16 +15,29 @@ from typing import NamedTuple
 import numpy as np
 
 from costtogo.compiled import njit
+from costtogo.exact.hashing import EMPTY, first_slot, hash_numbers, slot_of
 from costtogo.puzzles.base import inverses
 from costtogo.puzzles.sliding import BLANK, SlidingTiles
-from costtogo.types import States
+from costtogo.types import Hashes, States
 
-FIRST_WINDOW, LONGER = 20, 4  # moves of the first stretches, and by how many longer the next ones are
+FIRST_WINDOW, LONGER = 40, 1.5  # moves of the first stretches, and how many times longer the next ones are
+FIRST_WIDTH, WIDER, WIDEST = 100, 4, 30_000  # of beams: the first, the next, and the last ones
 OVERLAP = 4  # stretches of a length begin a fourth of it after one another
-MOST_NODES = 20_000_000  # of one stretch, which is left as it is then
 SLICE = 200_000  # nodes from one look at the clock to the next
-NONE, PAUSED = -1, -2  # how a search ends that has found no path
-NODES = 4  # the place of the nodes so far in the progress of a search: depth, estimate, cell of the blank, bound, nodes
+LEVEL, COUNT, LEFT_OUT = range(3)  # places in the progress of a beam: its level, its states, whether any were left out
+
+
+class Beam(NamedTuple):
+    """A beam between two boards. The rows of a level are in one of two places, those of the next in the other."""
+
+    boards: States  # uint8 [2, W, D]
+    estimates: np.ndarray  # int32 [2, W], Manhattan distance to the end
+    blanks: np.ndarray  # int32 [2, W], cell of the blank
+    hashes: Hashes  # uint64 [2, W]
+    parents: np.ndarray  # int32 [levels, W], row in the level before
+    actions: np.ndarray  # int8 [levels, W]
+    seen: Hashes  # uint64 [slots], the hashes of all rows of all levels
+    progress: np.ndarray  # int64 [3]
 
 
 class Rules(NamedTuple):
@@ -33,6 +47,7 @@ class Rules(NamedTuple):
     undo: np.ndarray  # int64 [A], the action that undoes each
     distances: np.ndarray  # int64 [D, D], Manhattan distance between cells
     wanted: np.ndarray  # int64 [D], the cell of each tile on the board to be reached
+    numbers: np.ndarray  # uint64 [D, letters], of hashes
 
 
 def shorten(
@@ -40,58 +55,66 @@ def shorten(
 ) -> np.ndarray:
     """A solution of start, uint8 [D], no longer than the given one, int8 [moves].
 
-    Ends when the time is up, or when the stretches are as long as the solution. threads: that work on stretches side by
-    side.
+    Ends when the time is up, or when no shorter one is left. threads: that work on stretches side by side.
     """
-    deadline, window = time.monotonic() + seconds, FIRST_WINDOW
-    sweeps = Sweeps(puzzle, start, deadline, threads)
-    while True:
-        # Look at all stretches of a length; where none got shorter, longer ones may.
+    sweeps = Sweeps(puzzle, start, time.monotonic() + seconds, threads)
+    width, window = FIRST_WIDTH, FIRST_WINDOW
+    while time.monotonic() < sweeps.deadline and width <= WIDEST:
+        # Look at all stretches of a length; where none got shorter, longer ones may, and then wider beams.
         before = len(solution)
         for offset in range(0, window, window // OVERLAP):
-            if time.monotonic() >= deadline:
-                return solution
-            solution = sweeps.swept(solution, window, offset)
+            solution = sweeps.swept(solution, window, offset, width)
         if len(solution) == before:
-            if window >= before:
-                return solution
-            window += LONGER
+            if sweeps.known.get(_name(start, puzzle.goal)) == np.inf:
+                break
+            width, window = (width, int(LONGER * window)) if window < before else (WIDER * width, FIRST_WINDOW)
+    return solution
+
+
+def warm_up(puzzle: SlidingTiles) -> None:
+    """Load the compiled code, so that no later time holds that."""
+    children, legal = puzzle.expand(puzzle.goal[None])
+    shorter(puzzle, children[legal][0], puzzle.goal, than=3, width=1)
 
 
 @dataclass
 class Sweeps:
     """Looks at stretches of the solutions of one board until a deadline on the monotonic clock.
 
-    known: the ends of those that have been looked at, which are not looked at again.
+    known: by the ends of the stretches that have been looked at, the width of the beam; infinite where no shorter path
+    is left.
     """
 
     puzzle: SlidingTiles
     start: States
     deadline: float
     threads: int
-    known: set[bytes] = field(default_factory=set)
+    known: dict[bytes, float] = field(default_factory=dict)
 
-    def swept(self, solution: np.ndarray, window: int, offset: int) -> np.ndarray:
+    def swept(self, solution: np.ndarray, window: int, offset: int, width: int) -> np.ndarray:
         """The solution after a look at the stretches of a length that lie side by side from an offset on."""
         boards, new = self._boards(solution), []
         for first in range(offset, len(solution), window):
             last = min(first + window, len(solution))
-            # What did not get shorter before will not now: its ends are known.
-            name = boards[[first, last]].tobytes()
-            if name not in self.known:
-                self.known.add(name)
+            # What did not get shorter by a beam as wide will not now: its ends are known.
+            if self.known.get(_name(boards[first], boards[last]), 0) < width:
                 new.append((first, last))
 
-        def look(ends: tuple[int, int]) -> np.ndarray | None:
-            first, last = ends
-            return shortest(self.puzzle, boards[first], boards[last], than=last - first, deadline=self.deadline)
+        def look(stretch: tuple[int, int]) -> np.ndarray | None:
+            first, last = stretch
+            if time.monotonic() >= self.deadline:
+                return None
+            ends, limits = (boards[first], boards[last]), {"width": width, "deadline": self.deadline}
+            found, left_out = shorter(self.puzzle, *ends, than=last - first, **limits)
+            self.known[_name(*ends)] = width if left_out else np.inf
+            return found
 
         with ThreadPoolExecutor(self.threads) as pool:
             found = list(pool.map(look, new))
         # From the last stretch to the first, so that the places of those before stay right.
-        for (first, last), shorter in reversed(list(zip(new, found, strict=True))):
-            if shorter is not None:
-                solution = np.concatenate([solution[:first], shorter, solution[last:]])
+        for (first, last), path in reversed(list(zip(new, found, strict=True))):
+            if path is not None:
+                solution = np.concatenate([solution[:first], path, solution[last:]])
         return solution
 
     def _boards(self, solution: np.ndarray) -> States:
@@ -102,33 +125,60 @@ class Sweeps:
         return np.concatenate(boards)
 
 
-def shortest(
-    puzzle: SlidingTiles,
-    start: States,
-    goal: States,
-    *,
-    than: int,
-    deadline: float = math.inf,
-    most_nodes: int = MOST_NODES,
-) -> np.ndarray | None:
-    """A shortest path from one board, uint8 [D], to another, int8 [moves], if it is shorter than `than` moves.
+def _name(start: States, end: States) -> bytes:
+    """What a stretch is known by."""
+    return start.tobytes() + end.tobytes()
 
-    None where there is none, or where the search has not found it within most_nodes or before the deadline, on the
-    monotonic clock.
+
+def shorter(
+    puzzle: SlidingTiles, start: States, goal: States, *, than: int, width: int, deadline: float = np.inf
+) -> tuple[np.ndarray | None, bool]:
+    """A path from one board, uint8 [D], to another of fewer than `than` moves, int8 [moves], or None.
+
+    By a beam of a width, of states that may be on such a path by the Manhattan distance. With the path: whether states
+    were left out, by the width or by the deadline on the monotonic clock; if none were, the path is a shortest one, or
+    there is none.
     """
-    distances, cells = _distances(puzzle.side), np.arange(puzzle.cells)
-    wanted = np.argsort(goal)
-    tiles = start != BLANK
+    distances, cells, longest = _distances(puzzle.side), np.arange(puzzle.cells), than - 2  # all have the same parity
+    wanted, tiles = np.argsort(goal), start != BLANK
     estimate = distances[wanted[start], cells][tiles].sum()
-    place = np.array([0, estimate, start.argmin(), estimate, 0])
-    taken, following = np.zeros(than + 1, dtype=np.int8), np.zeros(than + 2, dtype=np.int64)
-    board, rules = start.copy(), Rules(puzzle.sources, inverses(puzzle), distances, wanted)
+    if estimate > longest:
+        return None, False
+    if estimate == 0:
+        return np.zeros(0, dtype=np.int8), False
+    rules = Rules(puzzle.sources, inverses(puzzle), distances, wanted, hash_numbers(puzzle.cells, puzzle.letters))
+    beam = _begun(start, estimate, longest, width, rules)
     while True:
-        moves = _go_on(board, place, taken, following, rules, min(SLICE, most_nodes - place[NODES]))
-        if moves != PAUSED:
-            return None if moves == NONE else taken[:moves]
-        if place[NODES] >= most_nodes or time.monotonic() >= deadline:
-            return None
+        row = _go_on(beam, rules, longest, SLICE)
+        level, count, left_out = beam.progress
+        if row >= 0:
+            return _path(beam, level, row), bool(left_out)
+        if count == 0 or level == longest:
+            return None, bool(left_out)
+        if time.monotonic() >= deadline:
+            return None, True
+
+
+def _begun(start: States, estimate: int, longest: int, width: int, rules: Rules) -> Beam:
+    """A beam whose first level is the start."""
+    slots = 1 << int(np.ceil(np.log2(2 * width * (longest + 1))))
+    pair, levels = (2, width), (longest + 1, width)
+    numbers = (np.zeros(pair, dtype=np.int32), np.zeros(pair, dtype=np.int32), np.zeros(pair, dtype=np.uint64))
+    ways = np.zeros(levels, dtype=np.int32), np.zeros(levels, dtype=np.int8)
+    boards = np.zeros((*pair, len(start)), dtype=np.uint8)
+    beam = Beam(boards, *numbers, *ways, np.zeros(slots, dtype=np.uint64), np.array([0, 1, 0]))
+    beam.boards[0, 0], beam.estimates[0, 0], beam.blanks[0, 0] = start, estimate, start.argmin()
+    hashed = np.bitwise_xor.reduce(rules.numbers[np.arange(len(start)), start][start != BLANK])
+    beam.hashes[0, 0] = beam.seen[first_slot(hashed, beam.seen)] = hashed
+    return beam
+
+
+def _path(beam: Beam, level: int, row: int) -> np.ndarray:
+    """The actions that lead to a row of a level, int8 [level]."""
+    actions = np.zeros(level, dtype=np.int8)
+    for moves in range(level, 0, -1):
+        actions[moves - 1], row = beam.actions[moves, row], beam.parents[moves, row]
+    return actions
 
 
 def _distances(side: int) -> np.ndarray:
@@ -138,50 +188,63 @@ def _distances(side: int) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _go_on(board, place, taken, following, rules, nodes):
-    """Search on for that many nodes: the moves of a shortest path that taken holds then, NONE, or PAUSED.
+def _go_on(beam, rules, longest, nodes):
+    """Search on for about so many nodes: the row of the last level that is the end, or -1."""
+    while beam.progress[COUNT] > 0 and beam.progress[LEVEL] < longest and nodes > 0:
+        nodes -= beam.progress[COUNT] * rules.sources.shape[1]
+        row = _next_level(beam, rules, longest)
+        if row >= 0:
+            return row
+    return -1
 
-    The arguments but the rules keep the progress, to go on from there. following: the action to be tried next at each
-    depth.
-    """
-    sources, undo, distances, wanted = rules
-    depth, h, blank, bound, seen = place
-    longest, last = len(taken) - 2, seen + nodes
-    moves = NONE
-    while bound <= longest:
-        if h == 0:
-            moves = depth
-            break
-        if seen >= last:
-            moves = PAUSED
-            break
-        # Try the next action but the one that undoes the last.
-        action = following[depth]
-        if action < sources.shape[1]:
-            following[depth] += 1
-            source = sources[blank, action]
-            if source == blank or (depth > 0 and action == undo[taken[depth - 1]]):
+
+@njit(cache=True, nogil=True)
+def _next_level(beam, rules, longest):
+    """Take the new children of least estimate that can be on a path short enough; the row of the end, or -1."""
+    level, count = beam.progress[LEVEL] + 1, beam.progress[COUNT]
+    now, then, width = (level - 1) % 2, level % 2, beam.boards.shape[1]
+    actions, room = rules.sources.shape[1], longest - level
+    # Note the children near enough, and how many there are of each estimate.
+    child, estimates = np.empty(count * actions, dtype=np.int64), np.empty(count * actions, dtype=np.int64)
+    first, made = np.zeros(room + 2, dtype=np.int64), 0
+    for row in range(count):
+        blank = beam.blanks[now, row]
+        for action in range(actions):
+            source = rules.sources[blank, action]
+            if source == blank or (level > 1 and action == rules.undo[beam.actions[level - 1, row]]):
                 continue
-            tile = board[source]
-            farther = distances[wanted[tile], blank] - distances[wanted[tile], source]
-            seen += 1
-            if depth + 1 + h + farther > bound:
-                continue
-            board[blank], board[source], blank = tile, BLANK, source
-            h += farther
-            taken[depth] = action
-            depth += 1
-            following[depth] = 0
-        # Take the last move back where none is left.
-        elif depth > 0:
-            depth -= 1
-            source = sources[blank, undo[taken[depth]]]
-            tile = board[source]
-            h += distances[wanted[tile], blank] - distances[wanted[tile], source]
-            board[blank], board[source], blank = tile, BLANK, source
-        # Begin again at the start with a larger bound.
-        else:
-            bound += 2
-            following[0] = 0
-    place[:] = depth, h, blank, bound, seen
-    return moves
+            goes = rules.distances[rules.wanted[beam.boards[now, row, source]]]
+            estimate = beam.estimates[now, row] + goes[blank] - goes[source]
+            if estimate <= room:
+                child[made], estimates[made] = row * actions + action, estimate
+                first[estimate + 1] += 1
+                made += 1
+    first = np.cumsum(first)
+    order = np.empty(made, dtype=np.int64)
+    for place in range(made):
+        order[first[estimates[place]]] = child[place]
+        first[estimates[place]] += 1
+    # Take them in order of their estimates, those that no level had.
+    kept = 0
+    for place in range(made):
+        row, action = order[place] // actions, order[place] % actions
+        blank = beam.blanks[now, row]
+        source = rules.sources[blank, action]
+        tile = beam.boards[now, row, source]
+        hashed = beam.hashes[now, row] ^ rules.numbers[source, tile] ^ rules.numbers[blank, tile]
+        slot = slot_of(hashed, beam.seen)
+        if beam.seen[slot] != EMPTY:
+            continue
+        if kept == width:
+            beam.progress[LEFT_OUT] = 1
+            break
+        goes = rules.distances[rules.wanted[tile]]
+        beam.seen[slot], beam.hashes[then, kept] = hashed, hashed
+        beam.boards[then, kept] = beam.boards[now, row]
+        beam.boards[then, kept, blank], beam.boards[then, kept, source] = tile, BLANK
+        beam.estimates[then, kept] = beam.estimates[now, row] + goes[blank] - goes[source]
+        beam.blanks[then, kept] = source
+        beam.parents[level, kept], beam.actions[level, kept] = row, action
+        kept += 1
+    beam.progress[LEVEL], beam.progress[COUNT] = level, kept
+    return 0 if kept > 0 and beam.estimates[then, 0] == 0 else -1

@@ -1,6 +1,7 @@
 """Solvers, ready to be timed: the search of a setting, and auto, which chooses for each start."""
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -18,7 +19,7 @@ from costtogo.notation.given import Given
 from costtogo.progress import report_ended
 from costtogo.puzzles import find, made
 from costtogo.puzzles.base import Puzzle, is_listed, solves
-from costtogo.search import anytime, bwas, mcts
+from costtogo.search import anytime, bwas, mcts, shorten
 from costtogo.search.bwas import Limits
 from costtogo.search.exact_levels import NODE_BYTES
 from costtogo.search.replayed import Search, warm_up
@@ -55,6 +56,7 @@ RISING_BOUNDS = (0.2, 0.5, 0.8, 1.0)  # over heuristics that never overestimate,
 OFTEN, SELDOM = 0.5, 0.1  # of the seconds of auto, for exact: where it mostly ends in time, and where it seldom does
 FINDING = 0.25  # of the seconds of a solution that is to be proved, for a search over a heuristic
 FAILED = "no search found a solution; this one is seldom short"
+ALONE = "there is no network; its solution was made shorter as long as there was time"
 SHORTENING = 0.1  # of its seconds, for making solutions of sliding tiles shorter by stretches
 # Of mcts, where all states can be listed and elsewhere: among the best on own states of the 2×2×2 and the 3×3×3 cube.
 TREES_LISTED = mcts.TreeRules(exploration=50.0, virtual_loss=10.0, leaves=8)
@@ -119,7 +121,8 @@ def nowhere(starts: States) -> SearchResult:
 class Automatic:
     """The solver auto: exact and, if that does not end within its share of the seconds, a search over a heuristic.
 
-    If that finds nothing either: the solver local, where there is one, which always does.
+    Where there is a solver local: that, if the search finds nothing, or if there is no network. What it finds is made
+    shorter in the seconds that are left.
 
     network: loads one, once exact has not ended; without one, searches go by the best bound of the puzzle, if any.
     """
@@ -157,14 +160,32 @@ class Automatic:
         first = self.exact(start)
         if first.solved or np.isposinf(first.lower_bound) or not (self.network or self.bound):
             return first
-        setting, search_of = self.other
-        setting = replace(setting, seconds=max(0.0, self.setting.effort - first.seconds))
-        why = f"exact had not ended after {first.seconds:.1f} s{'' if self.network else ', and there is no network'}"
-        found = Named(self.puzzle, setting, search_of(setting), why)(start).after(first)
-        if found.solved or find(self.puzzle.name)[0].local is None:
-            return found
+        has_local = find(self.puzzle.name)[0].local is not None
+        if self.network or not has_local:
+            setting, search_of = self.other
+            setting = replace(setting, seconds=self._left(first))
+            why = (
+                f"exact had not ended after {first.seconds:.1f} s{'' if self.network else ', and there is no network'}"
+            )
+            found = Named(self.puzzle, setting, search_of(setting), why)(start).after(first)
+            if found.solved or not has_local:
+                return found
+            first = found
         at_once = Setting("local")
-        return Named(self.puzzle, at_once, without_network(self.puzzle, at_once), FAILED)(start).after(found)
+        search = partial(_made_shorter, self.puzzle, make_ready(self.puzzle, None, at_once), self._left(first))
+        return Named(self.puzzle, at_once, search, FAILED if self.network else ALONE)(start).after(first)
+
+    def _left(self, first: Solution) -> float:
+        """The seconds that a search leaves."""
+        return max(0.0, self.setting.effort - first.seconds)
+
+
+def _made_shorter(puzzle: Puzzle, local: Search, seconds: float, starts: States) -> SearchResult:
+    """What the solver local finds of one start, uint8 [1, D], made shorter in what it leaves of some seconds."""
+    begun, found = time.monotonic(), local(starts)
+    left, threads = seconds - (time.monotonic() - begun), len(os.sched_getaffinity(0))
+    solution = shorten.shorten(puzzle, starts[0], found.solutions[0], seconds=left, threads=threads)
+    return replace(found, cost=np.array([len(solution)], dtype=np.float64), solutions=[solution])
 
 
 class Proving:
@@ -217,6 +238,8 @@ def make_ready(puzzle: Puzzle, heuristic: Heuristic | None, setting: Setting) ->
     if heuristic is None:
         search = without_network(puzzle, setting)
         warm_up(puzzle, search, NEAR)
+        if setting.solver == "local":
+            shorten.warm_up(puzzle)
         return search
     return prepared(puzzle, heuristic, setting)(setting)
 
@@ -251,7 +274,7 @@ def _over_heuristic(puzzle: Puzzle, heuristic: Heuristic, nearby: Ends | None, s
         weights = RISING_BOUNDS if setting.is_classical else RISING
         options |= {"path_weights": weights, "is_bound": setting.is_classical}
         options |= {"batch_size": setting.batch_size or RISING_BATCH, "widening": True}
-        options |= {"shortening": SHORTENING, "threads": len(os.sched_getaffinity(0))}
+        options |= {"shortening": SHORTENING, "leaving": True, "threads": len(os.sched_getaffinity(0))}
     return partial(anytime.solve, puzzle, heuristic, **options)
 
 
