@@ -189,7 +189,7 @@ def _distances(side: int) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def _go_on(beam, rules, longest, nodes):
-    """Search on for about so many nodes: the row of the last level that is the end, or -1."""
+    """Make further levels, of about so many nodes. Returns the row of the last one that has the end, -1 if none has."""
     while beam.progress[COUNT] > 0 and beam.progress[LEVEL] < longest and nodes > 0:
         nodes -= beam.progress[COUNT] * rules.sources.shape[1]
         row = _next_level(beam, rules, longest)

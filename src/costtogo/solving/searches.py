@@ -58,6 +58,7 @@ FINDING = 0.25  # of the seconds of a solution that is to be proved, for a searc
 FAILED = "no search found a solution; this one is seldom short"
 ALONE = "there is no network; its solution was made shorter as long as there was time"
 SHORTENING = 0.1  # of its seconds, for making solutions of sliding tiles shorter by stretches
+LOCAL = Setting("local")
 # Of mcts, where all states can be listed and elsewhere: among the best on own states of the 2×2×2 and the 3×3×3 cube.
 TREES_LISTED = mcts.TreeRules(exploration=50.0, virtual_loss=10.0, leaves=8)
 TREES_LARGE = mcts.TreeRules(exploration=40.0)
@@ -171,9 +172,14 @@ class Automatic:
             if found.solved or not has_local:
                 return found
             first = found
-        at_once = Setting("local")
-        search = partial(_made_shorter, self.puzzle, make_ready(self.puzzle, None, at_once), self._left(first))
-        return Named(self.puzzle, at_once, search, FAILED if self.network else ALONE)(start).after(first)
+        search = partial(_made_shorter, self.puzzle, self.local, self._left(first))
+        return Named(self.puzzle, LOCAL, search, FAILED if self.network else ALONE)(start).after(first)
+
+    @cached_property
+    def local(self) -> Search:
+        """The solver local, ready, as is what makes its solutions shorter."""
+        shorten.warm_up(self.puzzle)
+        return make_ready(self.puzzle, None, LOCAL)
 
     def _left(self, first: Solution) -> float:
         """The seconds that a search leaves."""
@@ -238,8 +244,6 @@ def make_ready(puzzle: Puzzle, heuristic: Heuristic | None, setting: Setting) ->
     if heuristic is None:
         search = without_network(puzzle, setting)
         warm_up(puzzle, search, NEAR)
-        if setting.solver == "local":
-            shorten.warm_up(puzzle)
         return search
     return prepared(puzzle, heuristic, setting)(setting)
 
