@@ -21,7 +21,7 @@ SOLVERS = {  # by name, in the order of help: what each does
     "bwas": "batch weighted A*: expands the N open nodes of least f = λ · g + h at a time",
     "greedy": "best-first search: bwas with λ = 0 and N = 1",
     "beam": "beams that grow wider until the time is up",
-    "rising": "bwas with λ = 1 (over a bound 0.2 to 1), then with larger N, from two images, until the time is up",
+    "rising": "bwas with λ = 0.7 (over a bound 0.2 to 1), then with larger N, from two images, until the time is up",
     "mcts": "Monte Carlo tree search guided by a policy",
     "exact": "a shortest solution, without a network",
     "local": "local value iteration: a few tiles at a time, without a network",
@@ -39,7 +39,7 @@ HEURISTICS = {  # by name, in the order of help: what each is
 }
 LISTED = {"path_weight": 0.7, "batch_size": 5, "max_expansions": 200_000}  # BWAS where nothing else is asked for
 LARGE = {"path_weight": 0.4, "batch_size": 1000, "max_expansions": 10_000_000}
-RISING_BATCH = 100
+RISING_BATCH, RISING_BOUND_BATCH = 10, 100  # of the first searches, over a network and over a lower bound
 SECONDS = 30.0
 MOST_EVALUATED = 100_000  # states of a tree where nothing else is asked for
 MOST_NODES = 40_000_000  # of which a search by action has room on 7 × 7 lights
@@ -191,7 +191,7 @@ class Setting:
     batch_size: int | None = option(
         None,
         f"N of bwas and rising, nodes expanded at a time; {LISTED['batch_size']}, of puzzles too large to list "
-        f"{LARGE['batch_size']:,}, of rising {RISING_BATCH}.",
+        f"{LARGE['batch_size']:,}, of rising at first {RISING_BATCH}, over a bound {RISING_BOUND_BATCH}.",
         counts=True,
     )
     max_expansions: int | None = option(

@@ -30,6 +30,7 @@ from costtogo.solve_options import (
     MOST_EVALUATED,
     NETWORK,
     RISING_BATCH,
+    RISING_BOUND_BATCH,
     WITHOUT_NETWORK,
     ZERO,
     Setting,
@@ -50,7 +51,7 @@ from costtogo.types import Heuristic, SearchResult, States, UserError
 if TYPE_CHECKING:
     from costtogo.heuristics.network import NetworkHeuristic
 
-RISING = (1.0,)  # λ of the solver rising: with N of a hundred, a smaller one expands the same nodes
+RISING = (0.7,)  # λ of the solver rising; with N of a hundred or more, one of 1 finds as short solutions, but later
 NEAR = 4  # moves of the first search of a solver without a network
 RISING_BOUNDS = (0.2, 0.5, 0.8, 1.0)  # over heuristics that never overestimate, by which λ near 1 takes long
 OFTEN, SELDOM = 0.5, 0.1  # of the seconds of auto, for exact: where it mostly ends in time, and where it seldom does
@@ -275,9 +276,10 @@ def _over_heuristic(puzzle: Puzzle, heuristic: Heuristic, nearby: Ends | None, s
         return partial(mcts.solve, puzzle, heuristic, rules=trees, limits=_limits(setting, MOST_EVALUATED))
     options = {"seconds": setting.effort, "max_nodes": setting.max_nodes, "nearby": nearby}
     if setting.solver == "rising":
-        weights = RISING_BOUNDS if setting.is_classical else RISING
-        options |= {"path_weights": weights, "is_bound": setting.is_classical}
-        options |= {"batch_size": setting.batch_size or RISING_BATCH, "widening": True}
+        bound = setting.is_classical
+        weights, batch_size = (RISING_BOUNDS, RISING_BOUND_BATCH) if bound else (RISING, RISING_BATCH)
+        options |= {"path_weights": weights, "is_bound": bound}
+        options |= {"batch_size": setting.batch_size or batch_size, "widening": True}
         options |= {"shortening": SHORTENING, "leaving": True, "threads": len(os.sched_getaffinity(0))}
     return partial(anytime.solve, puzzle, heuristic, **options)
 
