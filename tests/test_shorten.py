@@ -187,3 +187,27 @@ def test_wider_searches_go_over_the_images_while_they_should_end_in_time(searche
     searched.clear()
     solve_with_weights(SMALL, Manhattan(SMALL), start, Weighted([0.5, 1], 10, widening=True), seconds=seconds)
     assert searched == planned + [(batch, seen[mirrored]) for batch, mirrored in wider]
+
+
+def test_a_larger_weight_that_finds_nothing_has_a_quarter_of_the_time(monkeypatch):
+    """A clock as above; what λ = 0.7 finds is thrown away, after all the seconds that it is given."""
+    clock, weights, given = [0.0], [], []
+
+    def searched(puzzle, heuristic, starts, *, path_weight, batch_size, limits, until_proved=False):
+        weights.append(path_weight)
+        given.append(limits.seconds)
+        fails = path_weight == 0.7
+        clock[0] += limits.seconds if fails else batch_size / 100
+        found = bwas_solve(puzzle, heuristic, starts, path_weight=path_weight, batch_size=batch_size)
+        return replace(found, cost=np.array([np.inf])) if fails else found
+
+    bwas_solve, start = bwas.solve, SMALL.unrank(np.array([100_000]))[0]
+    monkeypatch.setattr(bwas, "solve", searched)
+    monkeypatch.setattr(anytime.time, "monotonic", lambda: clock[0])
+    found = solve_with_weights(SMALL, Manhattan(SMALL), start, Weighted([0.2, 0.7], 10, widening=True), seconds=10)
+    assert found.solved[0] and weights[:3] == [0.2, 0.7, 0.2] and 0.7 not in weights[2:], "the last that solved goes on"
+    assert given[:2] == [10, pytest.approx(9.9 / 4)]
+    weights.clear(), given.clear()
+    clock[0] = 0
+    solve_with_weights(SMALL, Manhattan(SMALL), start, Weighted([0.2, 0.7], 10), seconds=10)
+    assert given == [10, pytest.approx(9.9)], "without searches to come, all of it"

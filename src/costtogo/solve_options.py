@@ -21,7 +21,7 @@ SOLVERS = {  # by name, in the order of help: what each does
     "bwas": "batch weighted A*: expands the N open nodes of least f = λ · g + h at a time",
     "greedy": "best-first search: bwas with λ = 0 and N = 1",
     "beam": "beams that grow wider until the time is up",
-    "rising": "bwas with λ = 0.7 (over a bound 0.2 to 1), then with larger N, from two images, until the time is up",
+    "rising": "bwas with λ = 0.2, 0.7 (over a bound to 1), then with larger N, from two images, until the time is up",
     "mcts": "Monte Carlo tree search guided by a policy",
     "exact": "a shortest solution, without a network",
     "local": "local value iteration: a few tiles at a time, without a network",

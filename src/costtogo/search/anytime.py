@@ -28,6 +28,7 @@ MOST_NODES = 10_000_000  # that a guide keeps
 LEVELS = 30  # of a beam, about, all of which the memory must hold
 VIEWS = 2  # images of a state that searches with a growing N go over
 MARGIN = 1.2  # times longer than the search before may a search of the same width take
+OTHERS = 3  # searches as long as one that tries a larger λ for which the time must last
 
 
 @dataclass
@@ -211,9 +212,10 @@ class Turn:
     image: Image
     waiting: int = 1
 
-    def limits(self, deadline: float, max_nodes: int) -> bwas.Limits:
-        """Its share of the time until a deadline on the monotonic clock."""
-        return bwas.Limits(max_nodes=max_nodes, seconds=max(0, deadline - time.monotonic()) / self.waiting)
+    def limits(self, deadline: float, max_nodes: int, sharing: int) -> bwas.Limits:
+        """Its share of the time until a deadline on the monotonic clock.  sharing: other searches that share it."""
+        share = self.waiting + sharing
+        return bwas.Limits(max_nodes=max_nodes, seconds=max(0, deadline - time.monotonic()) / share)
 
 
 class Widening:
@@ -249,8 +251,8 @@ class Weighted:
     """Which searches by BWAS make up one within some seconds.
 
     path_weights: each λ, in turn.  batch_size: N.  count: the images of a state that each λ searches from.
-    widening: whether the last λ is searched with again, and again, as large an N each time as should end in time, from
-    the state and from another image of it (Widening).
+    widening: whether the last λ that found a solution is searched with again, and again, as large an N each time as
+    X
     shortening: the share of the time that is left, once there is a solution, for making the best one shorter by
     stretches (search.shorten), of sliding tiles alone.  threads: that do so; their work is not counted.
     leaving: whether that share is left where there is no solution, too: to a solver that always finds one.
@@ -289,12 +291,14 @@ def solve_with_weights(
         shorten.warm_up(puzzle)  # so that no later time holds the loading of compiled code
     deadline, best, kept = time.monotonic() + seconds, Best(), share * seconds * weighted.leaving
     planned, widening = weighted.turns(puzzle), Widening(puzzle, weighted.batch_size)
-    turn, proved = next(planned, None), False
+    turn, solving, took, proved = next(planned, None), None, 0.0, False
     while turn is not None:
         # Search with one λ from one image.
-        begun, limits = time.monotonic(), turn.limits(deadline - kept, max_nodes)
-        setting = {"path_weight": turn.path_weight, "batch_size": turn.batch_size, "limits": limits}
         proves = weighted.is_bound and turn.path_weight == 1
+        tries = solving is not None and solving.path_weight < turn.path_weight and not proves
+        sharing = OTHERS if tries and weighted.widening else 0
+        begun, limits = time.monotonic(), turn.limits(deadline - kept, max_nodes, sharing)
+        setting = {"path_weight": turn.path_weight, "batch_size": turn.batch_size, "limits": limits}
         found = bwas.solve(puzzle, heuristic, turn.image.of(start), until_proved=proves, **setting)
         best.take(found, turn.image)
         # End where all states that can be reached were, without the goal, or where the best solution is proved.
@@ -306,9 +310,11 @@ def solve_with_weights(
         if left <= 0 or proved:
             break
         # Go on with the next λ or image; after the last one, with a larger N and from another image.
-        last, turn = turn, next(planned, None)
-        if turn is None and weighted.widening and found.solved[0]:
-            turn = widening.after(last, ended - begun, left)
+        if found.solved[0]:
+            solving, took = turn, ended - begun
+        turn = next(planned, None)
+        if turn is None and weighted.widening and solving is not None:
+            turn = widening.after(solving, took, left)
     if share and np.isfinite(best.cost) and not proved:
         left = deadline - time.monotonic()
         best.solution = shorten.shorten(puzzle, start, best.solution, seconds=left, threads=weighted.threads)

@@ -51,7 +51,7 @@ from costtogo.types import Heuristic, SearchResult, States, UserError
 if TYPE_CHECKING:
     from costtogo.heuristics.network import NetworkHeuristic
 
-RISING = (0.7,)  # λ of the solver rising; with N of a hundred or more, one of 1 finds as short solutions, but later
+RISING = (0.2, 0.7)  # λ of the solver rising; networks above a bound, which underestimate, find nothing by a large one
 NEAR = 4  # moves of the first search of a solver without a network
 RISING_BOUNDS = (0.2, 0.5, 0.8, 1.0)  # over heuristics that never overestimate, by which λ near 1 takes long
 OFTEN, SELDOM = 0.5, 0.1  # of the seconds of auto, for exact: where it mostly ends in time, and where it seldom does
