@@ -64,5 +64,4 @@ def budget_lengths(
     for axes in (training, search, *solved):
         style.logarithmic(axes.xaxis)
         axes.xaxis.set_major_locator(LogLocator())
-    style.logarithmic(training.yaxis)  # of both, which share it
     return style.with_legend(figure)
