@@ -4,11 +4,12 @@ from itertools import cycle
 
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator
+from matplotlib.ticker import LogLocator, MaxNLocator
 
 from costtogo.figures import style
 from costtogo.tables.budgets import ENOUGH, rows_of
 
+FEW_TICKS = 3  # times its least length is the greatest, of an axis on which powers of ten would leave one or two ticks
 OTHERS = [{"color": style.BLACK, "ls": "none", "marker": marker, "mfc": "white", "ms": 6} for marker in "*DXP"]
 
 
@@ -64,4 +65,8 @@ def budget_lengths(
     for axes in (training, search, *solved):
         style.logarithmic(axes.xaxis)
         axes.xaxis.set_major_locator(LogLocator())
+    style.logarithmic(training.yaxis)  # of both, which share it
+    low, high = training.get_ylim()
+    if high < FEW_TICKS * low:
+        training.yaxis.set_major_locator(MaxNLocator(8))
     return style.with_legend(figure)
