@@ -9,7 +9,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator
 from costtogo.figures import style
 from costtogo.tables.budgets import ENOUGH, rows_of
 
-FEW_TICKS = 3  # times its least length is the greatest, of an axis on which powers of ten would leave one or two ticks
+FEW_TICKS = 3  # greatest length over least; below it, powers of ten leave an axis one or two ticks
 OTHERS = [{"color": style.BLACK, "ls": "none", "marker": marker, "mfc": "white", "ms": 6} for marker in "*DXP"]
 
 

@@ -28,7 +28,7 @@ MOST_NODES = 10_000_000  # that a guide keeps
 LEVELS = 30  # of a beam, about, all of which the memory must hold
 VIEWS = 2  # images of a state that searches with a growing N go over
 MARGIN = 1.2  # times longer than the search before may a search of the same width take
-OTHERS = 3  # searches as long as one that tries a larger λ for which the time must last
+OTHERS = 3  # searches that may take as long again, after one that tries a larger λ
 
 
 @dataclass
@@ -213,7 +213,7 @@ class Turn:
     waiting: int = 1
 
     def limits(self, deadline: float, max_nodes: int, sharing: int) -> bwas.Limits:
-        """Its share of the time until a deadline on the monotonic clock.  sharing: other searches that share it."""
+        """Its share of the time until a deadline on the monotonic clock.  sharing: other searches that have as much."""
         share = self.waiting + sharing
         return bwas.Limits(max_nodes=max_nodes, seconds=max(0, deadline - time.monotonic()) / share)
 
@@ -252,7 +252,8 @@ class Weighted:
 
     path_weights: each λ, in turn.  batch_size: N.  count: the images of a state that each λ searches from.
     widening: whether the last λ that found a solution is searched with again, and again, as large an N each time as
-    X
+    should end in time, from the state and from another image of it (Widening). Once there is a solution, a search with a
+    larger λ has a quarter of the time that is left, or all of it for a proof.
     shortening: the share of the time that is left, once there is a solution, for making the best one shorter by
     stretches (search.shorten), of sliding tiles alone.  threads: that do so; their work is not counted.
     leaving: whether that share is left where there is no solution, too: to a solver that always finds one.

@@ -189,7 +189,7 @@ def _distances(side: int) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def _go_on(beam, rules, longest, nodes):
-    """Make further levels, of about so many nodes. Returns the row of the last one that has the end, -1 if none has."""
+    """Make more levels until they have about so many nodes, or until one has the end: its row there, else -1."""
     while beam.progress[COUNT] > 0 and beam.progress[LEVEL] < longest and nodes > 0:
         nodes -= beam.progress[COUNT] * rules.sources.shape[1]
         row = _next_level(beam, rules, longest)
