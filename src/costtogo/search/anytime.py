@@ -252,8 +252,8 @@ class Weighted:
 
     path_weights: each λ, in turn.  batch_size: N.  count: the images of a state that each λ searches from.
     widening: whether the last λ that found a solution is searched with again, and again, as large an N each time as
-    should end in time, from the state and from another image of it (Widening). Once there is a solution, a search with a
-    larger λ has a quarter of the time that is left, or all of it for a proof.
+    should end in time, from the state and from another image of it (Widening). Once there is a solution, a search with
+    a larger λ has a quarter of the time that is left, or all of it for a proof.
     shortening: the share of the time that is left, once there is a solution, for making the best one shorter by
     stretches (search.shorten), of sliding tiles alone.  threads: that do so; their work is not counted.
     leaving: whether that share is left where there is no solution, too: to a solver that always finds one.
