@@ -21,7 +21,9 @@ from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import random_walks, solves
 from costtogo.search import replayed
+from costtogo.solve_options import Setting
 from costtogo.solving import cache, exact, model_cards
+from costtogo.solving.searches import make_ready
 from costtogo.solving.solution import solution_of
 from costtogo.stages import tables
 from costtogo.types import SearchResult, UserError
@@ -426,6 +428,22 @@ def test_auto_without_a_network_makes_a_solution_of_the_solver_local_shorter(fol
     found, at_once = solving.solve("puzzle24", start, seconds=4), solving.solve("puzzle24", start, solver="local")
     assert found.told.startswith("local (there is no network") and found.solved
     assert found.length == found.optimum == 12 < at_once.length
+
+
+def test_auto_makes_what_a_search_over_a_network_finds_shorter(folder, monkeypatch):
+    package(folder, "puzzle24", bias=12.0)
+    monkeypatch.setattr("costtogo.solving.searches.SELDOM", 1e-6)
+    long = make_ready(make("puzzle24"), None, Setting("local"))
+    monkeypatch.setattr("costtogo.search.anytime.solve", lambda puzzle, heuristic, starts, **options: long(starts))
+    found = solving.solve("puzzle24", "D R D L U R R U L L D R", seconds=4)
+    assert found.told.startswith("beam (exact had not ended") and found.length == found.optimum == 12
+
+
+@pytest.mark.parametrize(("name", "solver"), [("cube3", "beam"), ("puzzle15", "beam"), ("sokoban", "rising")])
+def test_beams_search_over_a_network_where_moves_can_be_undone(name, solver):
+    puzzle, guide = make(name), networks.load(model_cards.packaged(name)[0].checkpoint())
+    assert Setting().resolved(puzzle, guide).solver == solver
+    assert Setting(heuristic="zero").resolved(puzzle).solver == "rising"
 
 
 def test_auto_finds_some_solution_of_any_board(folder):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from costtogo.puzzles.base import Puzzle
 
 SOLVERS = {  # by name, in the order of help: what each does
-    "auto": "exact where it ends in time, else what suits the network",
+    "auto": "exact where it ends in time, else what suits the puzzle",
     "bwas": "batch weighted A*: expands the N open nodes of least f = λ · g + h at a time",
     "greedy": "best-first search: bwas with λ = 0 and N = 1",
     "beam": "beams that grow wider until the time is up",
@@ -168,7 +168,7 @@ class Setting:
 
     solver: Literal[*SOLVERS] = option(
         "auto",
-        "auto: exact where it ends in a share of the seconds, else beam or rising, as suits the network; with --model "
+        "auto: exact where it ends in a share of the seconds, else beam or rising, as suits the puzzle; with --model "
         "or an option of searches over one, bwas where the puzzle can be listed or the option is of bwas, else beam "
         f"or rising; {'; '.join(f'{name}: {does}' for name, does in SOLVERS.items() if name != 'auto')}. "
         "More: docs/solve.md.",
@@ -253,8 +253,7 @@ class Setting:
         """
         from costtogo.puzzles.base import is_listed
 
-        has_policy = network is not None and network.has_policy
-        if self.solver == "mcts" and not has_policy and not self.is_classical:
+        if self.solver == "mcts" and not (network is not None and network.has_policy) and not self.is_classical:
             raise UserError("The solver mcts needs a network with a policy: give --model of a training by adi.")
         self.refuse()
         if self.solver != "auto":
@@ -262,7 +261,7 @@ class Setting:
         if is_listed(puzzle) or self._has(OF_BWAS):
             return replace(self, solver="bwas")
         # Where moves cannot be undone, beams end in dead ends.
-        beam = (has_policy or (network is not None and network.by_action)) and puzzle.has_inverses
+        beam = network is not None and puzzle.has_inverses
         return replace(self, solver="beam" if beam else "rising")
 
     @property

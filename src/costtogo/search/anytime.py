@@ -23,7 +23,8 @@ from costtogo.search import beam, bwas, shorten
 from costtogo.search.beam import BeamLimits, reach
 from costtogo.types import ActionHeuristic, Heuristic, SearchResult, States
 
-WIDTHS = ((1_000, 1), (40_000, 8), (160_000, 32))  # a width, from how many images; the last goes on, four times wider
+# A width, and from how many images; the last goes on, four times wider.
+WIDTHS = ((100, 1), (1_000, 1), (40_000, 8), (160_000, 32))
 MOST_NODES = 10_000_000  # that a guide keeps
 LEVELS = 30  # of a beam, about, all of which the memory must hold
 VIEWS = 2  # images of a state that searches with a growing N go over
@@ -179,7 +180,7 @@ def solve_within(
     """
     deadline, best, every = time.monotonic() + seconds, Best(), images(puzzle)
     at_widest = 0  # beams so far that were as wide as the memory allows
-    rate = 0.0  # seconds that the widest search took for each state of its width
+    rate, wide = 0.0, 0  # seconds that the widest search took for each state of its width, and that width
     widest = max(1, max_nodes // max(LEVELS, len(puzzle.actions)))  # a step may hold all children of a level
     for width, number in schedule(len(every)):
         # The width that should end in time, by the seconds that searches took so far.
@@ -195,7 +196,8 @@ def solve_within(
         best.take(found, every[number])
         if best.cost <= max(best.lower_bound, enough):
             break
-        rate = max(rate, (time.monotonic() - begun) / width)
+        if width >= wide:
+            rate, wide = (time.monotonic() - begun) / width, width
     return best.result()
 
 
@@ -256,7 +258,6 @@ class Weighted:
     a larger λ has a quarter of the time that is left, or all of it for a proof.
     shortening: the share of the time that is left, once there is a solution, for making the best one shorter by
     stretches (search.shorten), of sliding tiles alone.  threads: that do so; their work is not counted.
-    leaving: whether that share is left where there is no solution, too: to a solver that always finds one.
     is_bound: True if the heuristic never overestimates: the search with λ = 1 then goes on until it has a proof.
     """
 
@@ -266,7 +267,6 @@ class Weighted:
     widening: bool = False
     shortening: float = 0
     threads: int = 1
-    leaving: bool = False
     is_bound: bool = False
 
     def turns(self, puzzle: Puzzle) -> Iterator[Turn]:
@@ -290,7 +290,7 @@ def solve_with_weights(
     share = weighted.shortening if puzzle.family == "sliding" else 0
     if share:
         shorten.warm_up(puzzle)  # so that no later time holds the loading of compiled code
-    deadline, best, kept = time.monotonic() + seconds, Best(), share * seconds * weighted.leaving
+    deadline, best, kept = time.monotonic() + seconds, Best(), 0.0
     planned, widening = weighted.turns(puzzle), Widening(puzzle, weighted.batch_size)
     turn, solving, took, proved = next(planned, None), None, 0.0, False
     while turn is not None:

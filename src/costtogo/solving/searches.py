@@ -51,14 +51,14 @@ from costtogo.types import Heuristic, SearchResult, States, UserError
 if TYPE_CHECKING:
     from costtogo.heuristics.network import NetworkHeuristic
 
-RISING = (0.2, 0.7)  # λ of the solver rising; networks above a bound, which underestimate, find nothing by a large one
+RISING = (0.2, 0.7)  # λ of the solver rising
 NEAR = 4  # moves of the first search of a solver without a network
 RISING_BOUNDS = (0.2, 0.5, 0.8, 1.0)  # over heuristics that never overestimate, by which λ near 1 takes long
 OFTEN, SELDOM = 0.5, 0.1  # of the seconds of auto, for exact: where it mostly ends in time, and where it seldom does
 FINDING = 0.25  # of the seconds of a solution that is to be proved, for a search over a heuristic
 FAILED = "no search found a solution; this one is seldom short"
 ALONE = "there is no network; its solution was made shorter as long as there was time"
-SHORTENING = 0.1  # of its seconds, for making solutions of sliding tiles shorter by stretches
+SHORTENING = 0.1  # of the seconds left, for making solutions of sliding tiles shorter by stretches
 LOCAL = Setting("local")
 # Of mcts, where all states can be listed and elsewhere: among the best on own states of the 2×2×2 and the 3×3×3 cube.
 TREES_LISTED = mcts.TreeRules(exploration=50.0, virtual_loss=10.0, leaves=8)
@@ -155,22 +155,32 @@ class Automatic:
         else:
             heuristic = heuristic_of(self.puzzle, self.bound)
             setting = replace(self.setting, heuristic=self.bound).resolved(self.puzzle)
+        if self.has_local:
+            shorten.warm_up(self.puzzle)
         return setting, prepared(self.puzzle, heuristic, setting)
+
+    @property
+    def has_local(self) -> bool:
+        """Whether there is a solver local, and what makes solutions shorter."""
+        return find(self.puzzle.name)[0].local is not None
 
     def __call__(self, start: States | Given) -> Solution:
         """Search from one start, uint8 [D] or as it is held."""
         first = self.exact(start)
         if first.solved or np.isposinf(first.lower_bound) or not (self.network or self.bound):
             return first
-        has_local = find(self.puzzle.name)[0].local is not None
-        if self.network or not has_local:
+        if self.network or not self.has_local:
             setting, search_of = self.other
-            setting = replace(setting, seconds=self._left(first))
+            left = self._left(first)
+            setting = replace(setting, seconds=left * (1 - SHORTENING * self.has_local))
+            search = search_of(setting)
+            if self.has_local:
+                search = partial(_made_shorter, self.puzzle, search, left)
             why = (
                 f"exact had not ended after {first.seconds:.1f} s{'' if self.network else ', and there is no network'}"
             )
-            found = Named(self.puzzle, setting, search_of(setting), why)(start).after(first)
-            if found.solved or not has_local:
+            found = Named(self.puzzle, setting, search, why)(start).after(first)
+            if found.solved or not self.has_local:
                 return found
             first = found
         search = partial(_made_shorter, self.puzzle, self.local, self._left(first))
@@ -187,9 +197,11 @@ class Automatic:
         return max(0.0, self.setting.effort - first.seconds)
 
 
-def _made_shorter(puzzle: Puzzle, local: Search, seconds: float, starts: States) -> SearchResult:
-    """What the solver local finds of one start, uint8 [1, D], made shorter in what it leaves of some seconds."""
-    begun, found = time.monotonic(), local(starts)
+def _made_shorter(puzzle: Puzzle, search: Search, seconds: float, starts: States) -> SearchResult:
+    """What a search finds of one start, uint8 [1, D], made shorter in what it leaves of some seconds."""
+    begun, found = time.monotonic(), search(starts)
+    if not found.solved[0] or found.cost[0] <= found.lower_bound[0]:
+        return found
     left, threads = seconds - (time.monotonic() - begun), len(os.sched_getaffinity(0))
     solution = shorten.shorten(puzzle, starts[0], found.solutions[0], seconds=left, threads=threads)
     return replace(found, cost=np.array([len(solution)], dtype=np.float64), solutions=[solution])
@@ -280,7 +292,6 @@ def _over_heuristic(puzzle: Puzzle, heuristic: Heuristic, nearby: Ends | None, s
         weights, batch_size = (RISING_BOUNDS, RISING_BOUND_BATCH) if bound else (RISING, RISING_BATCH)
         options |= {"path_weights": weights, "is_bound": bound}
         options |= {"batch_size": setting.batch_size or batch_size, "widening": True}
-        options |= {"shortening": SHORTENING, "leaving": True, "threads": len(os.sched_getaffinity(0))}
     return partial(anytime.solve, puzzle, heuristic, **options)
 
 
