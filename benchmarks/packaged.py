@@ -28,7 +28,7 @@ from costtogo.types import UserError
 BEGIN, END = "<!-- packaged: written by python -m benchmarks.packaged -->", "<!-- end of packaged -->"
 KEPT = PROJECT / "benchmarks" / "packaged.csv"
 RELEASED = PROJECT / "data" / "reported" / "deepcubea_released.csv"
-KEY = ["puzzle", "network", "seconds", "processor"]
+KEY = ["puzzle", "network", "solver", "seconds", "processor"]
 COLUMNS = [*KEY, "instance", "length", "optimum", "nodes_generated", "took"]
 FILES = {
     "cube3": "cube3_qtm.csv",
@@ -46,7 +46,8 @@ def measure(asked: argparse.Namespace, told: Callable[[pd.DataFrame], None]) -> 
     wanted = load(puzzle, external_files.find(FILES[asked.puzzle])).first(asked.first)
     guide = network.load(cards[0].checkpoint())
     kept = pd.read_csv(KEPT) if KEPT.exists() else pd.DataFrame(columns=COLUMNS)
-    key = [asked.puzzle, digest(cards[0].path)[:8], asked.seconds, processor()]
+    solver = Setting().resolved(puzzle, guide).solver
+    key = [asked.puzzle, digest(cards[0].path)[:8], solver, asked.seconds, processor()]
     known = set(kept.loc[(kept[KEY] == key).all(axis=1), "instance"])
     search, begun = solver_of(puzzle, Setting(seconds=asked.seconds), lambda: guide), time.monotonic()
     for place, start in enumerate(wanted.given):
@@ -63,9 +64,9 @@ def measure(asked: argparse.Namespace, told: Callable[[pd.DataFrame], None]) -> 
 def table(kept: pd.DataFrame) -> list[str]:
     """The lines of the page: for each network and limit ours, DeepCubeA's released results and the difference."""
     lines = [
-        "| instances | seconds | solved | shortest | mean length | nodes generated | their shortest | their mean "
+        "| instances | by | seconds | solved | shortest | mean length | nodes generated | their shortest | their mean "
         "| mean difference [95 %] | shorter | as long | longer | processor |",
-        "| :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | :-- |",
+        "| :-- | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | :-- |",
     ]
     theirs = pd.read_csv(RELEASED)
     for _, rows in kept.groupby(KEY, sort=False):
@@ -75,7 +76,7 @@ def table(kept: pd.DataFrame) -> list[str]:
 
 def row_of(rows: pd.DataFrame) -> str:
     """One row of the table: lengths and differences are of the instances that both solved, nodes of all."""
-    puzzle, network_of, seconds, machine = rows.loc[0, KEY]
+    puzzle, network_of, solver, seconds, machine = rows.loc[0, KEY]
     now = {digest(card.path)[:8] for card in packaged(puzzle)}
     solved = rows[rows["length"].notna()]
     pairs = solved[solved["moves"].notna()]
@@ -84,7 +85,9 @@ def row_of(rows: pd.DataFrame) -> str:
     known = rows["optimum"].notna().all()
     shortest = [str(int((rows[name] == rows["optimum"]).sum())) if known else "–" for name in ("length", "moves")]
     earlier = "" if network_of in now else ", by an earlier network"
-    told = [f"{title(puzzle)}, the first {len(rows)}{earlier}", f"{seconds:g}", str(len(solved)), shortest[0]]
+    first, last = rows["instance"].min(), rows["instance"].max()
+    which = f"the first {len(rows)}" if first == 0 else f"numbers {first + 1} to {last + 1}"
+    told = [f"{title(puzzle)}, {which}{earlier}", f"`{solver}`", f"{seconds:g}", str(len(solved)), shortest[0]]
     told += [f"{pairs['length'].mean():.2f}", amount(rows["nodes_generated"].mean()), shortest[1]]
     told += [f"{pairs['moves'].mean():.2f}", f"{mean:.2f} [{low:.2f}, {high:.2f}]"]
     told += [str(int(each.sum())) for each in (apart < 0, apart == 0, apart > 0)] + [machine]

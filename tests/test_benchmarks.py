@@ -166,16 +166,16 @@ def test_packaged_networks_are_held_against_released_results_instance_by_instanc
 
 def test_differences_are_of_pairs_and_an_instance_without_a_solution_is_in_none(tmp_path, monkeypatch):
     released = pd.DataFrame(
-        {"puzzle": "puzzle35", "instance": range(3), "moves": [100, 110, 120], "nodes_generated": 9}
+        {"puzzle": "puzzle35", "instance": range(7, 10), "moves": [100, 110, 120], "nodes_generated": 9}
     )
     released.to_csv(tmp_path / "released.csv", index=False)
     monkeypatch.setattr(packaged, "RELEASED", tmp_path / "released.csv")
     found = [(102.0, math.nan), (math.nan, math.nan), (118.0, math.nan)]
-    rows = [("puzzle35", "n", 5.0, "cpu", place, *each, 1000, 5.0) for place, each in enumerate(found)]
+    rows = [("puzzle35", "n", "beam", 5.0, "cpu", 7 + place, *each, 1000, 5.0) for place, each in enumerate(found)]
     cells = packaged.table(pd.DataFrame(rows, columns=packaged.COLUMNS))[-1].split(" | ")
-    assert cells[0] == "| 35-puzzle, the first 3, by an earlier network", "none that comes along has the digest n"
-    assert cells[1:4] == ["5", "2", "–"] and cells[4] == "110.00" and cells[7] == "110.00"
-    assert cells[8].startswith("0.00 [") and cells[9:12] == ["1", "0", "1"]
+    assert cells[0] == "| 35-puzzle, numbers 8 to 10, by an earlier network", "none that comes along has the digest n"
+    assert cells[1:5] == ["`beam`", "5", "2", "–"] and cells[5] == "110.00" and cells[8] == "110.00"
+    assert cells[9].startswith("0.00 [") and cells[10:13] == ["1", "0", "1"]
 
 
 def test_a_part_of_the_job_for_a_gpu_leaves_its_measurements_and_where_they_were_made(tmp_path, capsys):
