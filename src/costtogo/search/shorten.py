@@ -189,7 +189,10 @@ def _distances(side: int) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def _go_on(beam, rules, longest, nodes):
-    """Make more levels until they have about so many nodes, or until one has the end: its row there, else -1."""
+    """Make more levels. Stops after about so many nodes, or at a level that has the end.
+
+    Returns the row of the end, or -1.
+    """
     while beam.progress[COUNT] > 0 and beam.progress[LEVEL] < longest and nodes > 0:
         nodes -= beam.progress[COUNT] * rules.sources.shape[1]
         row = _next_level(beam, rules, longest)
