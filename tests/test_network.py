@@ -181,6 +181,7 @@ def test_sums_of_rows_and_products_of_one_hot_values_agree(name):
         ("hanoi_4", {"first_layers": [24, 12], "residual_blocks": 2}),
         ("hanoi_4", {"kind": "automaton"}),
         ("hanoi_4", {"kind": "gru"}),
+        ("puzzle8", {"kind": "tuples"}),
         ("puzzle8", {"kind": "convolutional", "channels": [8, 8], "first_layers": [12]}),
         ("puzzle8", {"first_layers": [12], "above": "manhattan"}),
         ("puzzle8", {"first_layers": [12], "outputs": "actions"}),

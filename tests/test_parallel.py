@@ -60,6 +60,7 @@ ARCHITECTURES = {
     "by action": PLAIN | {"outputs": "actions"},
     "convolutional": {"kind": "convolutional", "channels": [4], "first_layers": [8]},
     "gru": {"kind": "gru", "states": 4},
+    "tuples": {"kind": "tuples", "block_reach": 1, "line_reach": 1},
 }
 BATCHES = (1, 2, 7)  # states of a minibatch; of a single one, a process of two has none
 

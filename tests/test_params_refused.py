@@ -523,6 +523,16 @@ LIKE = {  # what the study is like, what it changes, and the sentence
         {"models": {"more": WALKS_OF_CUBE3 | {"starts_from": "walks", "architecture": {"first_layers": [8]}}}},
         "^Parameter models.more and walks, which it starts from, must be alike in architecture",
     ),
+    "a start from another puzzle": (
+        "packaged",
+        {"models": {"puzzle24": {"starts_from": "puzzle35"}}},
+        "^Parameter models.puzzle24 and puzzle35, which it starts from, must be of one puzzle, or of kind tuples",
+    ),
+    "tuples of a cube": (
+        "cube3-final-year",
+        {"architectures": {"by_state": {"only": [], "kind": "tuples"}}, "models": {"only": ["epsilon_0085"]}},
+        "^Parameter models.epsilon_0085: a network of kind tuples is for sliding tiles, not for cube3",
+    ),
     "a model as headline": ("cube3", cube3(headline="walk"), f"^Parameter {OF_CUBE3}.headline must name a model"),
     "a bound of tiles": (
         "cube3-final-year",

@@ -29,7 +29,7 @@ from costtogo.heuristics.representation import VIEWS, View
 from costtogo.parallel import Summed, processes
 from costtogo.params.training import ArchitectureParams
 from costtogo.puzzles.base import Puzzle
-from costtogo.types import States
+from costtogo.types import CostToGo, States
 
 Layer = Callable[[torch.Tensor], torch.Tensor]
 
@@ -150,6 +150,10 @@ class Network(nn.Module):
         This base class computes in the type of the weights instead.
         """
         return deepcopy(self).eval().outputs
+
+    def frozen_children(self) -> Callable[[States], CostToGo] | None:
+        """What evaluates all children of states, uint8 [N, D], sooner than frozen would; None if nothing does."""
+        return None
 
     @property
     def parameter_count(self) -> int:

@@ -1,5 +1,6 @@
 """Value networks of all architectures: how they are made, evaluated as heuristics, and saved as checkpoints."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from costtogo.heuristics.layers import Network, by_onednn
 from costtogo.heuristics.light_chasing import LightChasingNetwork
 from costtogo.heuristics.residual import ResidualNetwork
 from costtogo.heuristics.rewards import cost_to_go_of
+from costtogo.heuristics.tuples import TupleNetwork
 from costtogo.parallel import by_parts
 from costtogo.params.training import ArchitectureParams, architecture_of
 from costtogo.puzzles import find, made, make, rules
@@ -33,6 +35,7 @@ NETWORKS: dict[str, type[Network]] = {
     "automaton": AutomatonNetwork,
     "gru": GatedNetwork,
     "rows": LightChasingNetwork,
+    "tuples": TupleNetwork,
 }
 
 
@@ -78,8 +81,8 @@ def present(device: str, processes: int = 1) -> str:
 class NetworkHeuristic:
     """A frozen network as a heuristic: uint8 [N, D] → float32 [N], 0 at the goal.
 
-    by_action: True if the network gives the cost-to-go of each child; children() is cheap then, and the cost-to-go of a
-    state is 1 + the smallest of its children.
+    by_action: True if children(), the cost-to-go of each child, is cheap.
+    of_children: True if the network gives that and nothing else; the cost-to-go of a state is 1 + the smallest then.
     has_policy: True if it gives a value and a policy of each state; with_policy() returns both from one evaluation.
     States may be an array or, for a network on its device, a tensor; the results are then of the same kind.
     engine: of the network's device, by which searches may expand and sort.
@@ -90,11 +93,12 @@ class NetworkHeuristic:
     def __init__(self, puzzle: Puzzle, network: Network, precision: str):
         self.puzzle = puzzle
         self.precision = precision
-        self.by_action = network.architecture.outputs == "actions"
+        self.of_children = network.architecture.outputs == "actions"
         self.has_policy = network.architecture.outputs == "policy"
         self.dtype = getattr(torch, precision)
         self.device = next(network.parameters()).device
-        self.evaluate = network.frozen(self.dtype)
+        self.evaluate, self.evaluate_children = network.frozen(self.dtype), network.frozen_children()
+        self.by_action = self.of_children or self.evaluate_children is not None
         self.bound = bound_of(network.architecture, puzzle)
         self.engine = engine_on(puzzle, self.device.type)
 
@@ -107,7 +111,7 @@ class NetworkHeuristic:
     def outputs(self, states: States) -> CostToGo:
         """The network's own output, also at the goal, float32 [N]."""
         engine = engine_of(self.puzzle, states)
-        if self.by_action:
+        if self.of_children:
             return 1 + engine.xp.amin(self.children(states), 1)
         values = self._evaluated(states)
         if self.has_policy:
@@ -129,11 +133,13 @@ class NetworkHeuristic:
         """The values that training fits: outputs float32 [N], children [N, A] or, with a policy, all [N, 1 + A]."""
         if self.has_policy:
             return self._evaluated(states)
-        return self.children(states) if self.by_action else self.outputs(states)
+        return self.children(states) if self.of_children else self.outputs(states)
 
     def children(self, states: States) -> np.ndarray:
         """Cost-to-go of each child, float32 [N, A]; inf if the action is not legal."""
-        if not self.by_action:
+        if self.evaluate_children is not None and isinstance(states, np.ndarray):
+            return self._by_threads(states, self.evaluate_children)
+        if not self.of_children:
             return child_costs(self.puzzle, states, self)
         engine = engine_of(self.puzzle, states)
         return engine.xp.where(engine.legal(states), self._evaluated(states), np.inf)
@@ -148,21 +154,22 @@ class NetworkHeuristic:
         parts = [self.evaluate(part).float() for part in states.split(ON_DEVICE) if len(part)]
         return torch.cat(parts) if parts else self.evaluate(states.new_zeros(1, states.shape[1])).float()[:0]
 
-    def _by_threads(self, states: States) -> np.ndarray:
+    def _by_threads(self, states: States, evaluate: Callable[[States], np.ndarray] | None = None) -> np.ndarray:
         """The outputs for a part of the states; if there are many, each thread evaluates a part of them."""
+        evaluate = evaluate or self._of_part
         threads = torch.get_num_threads() if self.device.type == "cpu" else 1
         in_turn = -(-len(states) // (CHUNK * threads))
         size = max(LEAST, -(-len(states) // max(1, in_turn * threads)))
         parts = [states[first : first + size] for first in range(0, len(states), size)]
         if threads == 1 or len(parts) < 2:
-            values = [self._of_part(part) for part in parts]
+            values = [evaluate(part) for part in parts]
         else:
             torch.set_num_threads(1)
             try:
-                values = list(workers(threads).map(self._of_part, parts))
+                values = list(workers(threads).map(evaluate, parts))
             finally:
                 torch.set_num_threads(threads)
-        return np.concatenate(values) if values else self._of_part(states)
+        return np.concatenate(values) if values else evaluate(states)
 
     @torch.inference_mode()
     def _of_part(self, states: States) -> np.ndarray:

@@ -314,8 +314,11 @@ class Study(Params):
                 if start not in self.models or start in chain:
                     yield f"models.{chain[-1]}.starts_from must name a model trained before it, not '{start}'"
                 chain.append(start)
-            if any(self.models[start].architecture != model.architecture for start in chain):
+            starts, sized = [self.models[start] for start in chain], model.architecture.kind != "tuples"
+            if any(start.architecture != model.architecture for start in starts):
                 yield f"models.{name} and {chain[1]}, which it starts from, must be alike in architecture"
+            elif sized and any(start.puzzle != model.puzzle for start in starts):
+                yield f"models.{name} and {chain[1]}, which it starts from, must be of one puzzle, or of kind tuples"
 
     def refuse_unlisted(self) -> None:
         """UserError where a puzzle cannot be listed on this machine."""
@@ -426,6 +429,8 @@ def _lacking(model: ModelParams, puzzle: "Puzzle") -> Iterator[str]:
         yield f"an automaton needs a goal of zeros alone, which {name} has not"
     if architecture.kind == "rows" and puzzle.presses is None:
         yield f"a network of kind rows is for Lights Out, not for {name}"
+    if architecture.kind == "tuples" and find(name)[0].local is None:
+        yield f"a network of kind tuples is for sliding tiles, not for {name}"
     if architecture.kind == "convolutional" and not puzzle.side:
         yield f"a convolutional network needs cells that lie in a square, unlike {name}'s"
     if getattr(architecture, "inputs", "cells") == "pieces" and not puzzle.pieces:

@@ -77,6 +77,20 @@ class Gru(ArchitectureParams):
     above: Literal[""] = ""
 
 
+class Tuples(ArchitectureParams):
+    """Sums over small groups of neighbouring cells of sliding tiles.
+
+    block_reach, line_reach: rows or columns from which on a tile's way counts as just as far, in blocks of two by two
+    cells and in two or three in a line.
+    """
+
+    kind: Literal["tuples"]
+    block_reach: int = Field(default=2, ge=1, le=3)
+    line_reach: int = Field(default=3, ge=1, le=6)
+    outputs: Literal["state"] = "state"
+    above: Literal[""] = ""
+
+
 class Rows(ArchitectureParams):
     """A network that reads a board of Lights Out row by row, whose units have first_layers."""
 
