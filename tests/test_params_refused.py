@@ -525,8 +525,8 @@ LIKE = {  # what the study is like, what it changes, and the sentence
     ),
     "a start from another puzzle": (
         "packaged",
-        {"models": {"puzzle24": {"starts_from": "puzzle35"}}},
-        "^Parameter models.puzzle24 and puzzle35, which it starts from, must be of one puzzle, or of kind tuples",
+        {"models": {"hanoi_7": {"starts_from": "cube2"}}},
+        "^Parameter models.hanoi_7 and cube2, which it starts from, must be of one puzzle, or of kind tuples",
     ),
     "tuples of a cube": (
         "cube3-final-year",

@@ -14,7 +14,8 @@ from costtogo.puzzles import make
 from costtogo.puzzles.base import inverses, random_walks, solves
 from costtogo.search import anytime, bwas
 from costtogo.search.anytime import Weighted, solve_with_weights
-from costtogo.search.shorten import SLICE, Sweeps, shorten, shorter
+from costtogo.search.shorten import Sweeps, shorten
+from costtogo.search.tile_beam import SLICE, shorter
 
 SMALL, LARGE = make("puzzle8"), make("puzzle24")
 
@@ -47,20 +48,22 @@ def test_the_8_puzzle_comes_to_its_distance_and_the_solution_is_valid(seed, dist
 def test_a_wide_beam_finds_a_shortest_path_between_two_boards_or_says_that_none_is_shorter(distances_of):
     distance = int(distances_of("puzzle8").max())
     start = SMALL.unrank(distances_of("puzzle8").argmax()[None])[0]
-    found, left_out = shorter(SMALL, start, SMALL.goal, than=distance + 2, width=200_000)
-    assert len(found) == distance and solves(SMALL, start[None], [found])[0] and not left_out
-    back, left_out = shorter(SMALL, SMALL.goal, start, than=80, width=200_000)
-    assert len(back) == distance and not left_out, "the blank of the end need not lie in its corner"
-    assert shorter(SMALL, start, SMALL.goal, than=distance, width=200_000) == (None, False)
-    assert shorter(SMALL, start, SMALL.goal, than=distance, width=5) == (None, True), "a narrow one cannot say so"
+    found = shorter(SMALL, start, SMALL.goal, than=distance + 2, width=200_000)
+    assert len(found.path) == distance and solves(SMALL, start[None], [found.path])[0] and not found.left_out
+    back = shorter(SMALL, SMALL.goal, start, than=80, width=200_000)
+    assert len(back.path) == distance and not back.left_out, "the blank of the end need not lie in its corner"
+    none = shorter(SMALL, start, SMALL.goal, than=distance, width=200_000)
+    assert none.path is None and not none.left_out
+    none = shorter(SMALL, start, SMALL.goal, than=distance, width=5)
+    assert none.path is None and none.left_out, "a narrow one cannot say so"
 
 
 def test_a_narrow_beam_finds_some_path_and_says_that_it_left_states_out(distances_of):
     distance = int(distances_of("puzzle8").max())
     start = SMALL.unrank(distances_of("puzzle8").argmax()[None])[0]
-    found, left_out = shorter(SMALL, start, SMALL.goal, than=200, width=5)
-    assert solves(SMALL, start[None], [found])[0] and left_out
-    assert distance < len(found) < 200
+    found = shorter(SMALL, start, SMALL.goal, than=200, width=5)
+    assert solves(SMALL, start[None], [found.path])[0] and found.left_out
+    assert distance < len(found.path) < 200 and 0 < found.expanded < found.generated
 
 
 def test_detours_on_large_boards_go():
@@ -70,7 +73,7 @@ def test_detours_on_large_boards_go():
     solved = np.flatnonzero(found.solved)
     assert len(solved), "a search must solve one board for this test to mean anything"
     for row in solved:
-        sweeps, better = Sweeps(LARGE, starts[row], deadline=math.inf, threads=2), found.solutions[row]
+        sweeps, better = Sweeps(LARGE, starts[row], deadline=math.inf, threads=2, values=None), found.solutions[row]
         for offset in (0, 6, 12, 18):
             better = sweeps.swept(better, 24, offset, width=100)
         assert solves(LARGE, starts[row][None], [better])[0]
@@ -79,7 +82,7 @@ def test_detours_on_large_boards_go():
 
 def test_threads_find_the_same():
     start, solution = wandering(200, 2)
-    one, two = (Sweeps(SMALL, start, math.inf, threads).swept(solution, 20, 0, 50) for threads in (1, 2))
+    one, two = (Sweeps(SMALL, start, math.inf, threads, None).swept(solution, 20, 0, 50) for threads in (1, 2))
     np.testing.assert_array_equal(one, two)
     assert len(one) < 200 and solves(SMALL, start[None], [one])[0]
 
@@ -88,13 +91,14 @@ def test_a_stretch_of_many_nodes_ends_at_its_deadline(monkeypatch):
     far, looks = draw_walk_ends(LARGE, 1, (1000, 2000), np.random.default_rng(4))[0], itertools.count(1)
     monkeypatch.setattr(time, "monotonic", lambda: next(looks))  # a second from one look at the clock to the next
     # No level of the first three slices is the goal, which is farther off.
-    assert shorter(LARGE, far, LARGE.goal, than=300, width=SLICE, deadline=3) == (None, True)
+    found = shorter(LARGE, far, LARGE.goal, than=300, width=SLICE, deadline=3)
+    assert found.path is None and found.left_out
     assert next(looks) == 4, "the third look is the last"
 
 
 def test_after_the_deadline_no_stretch_is_begun():
     start, solution = wandering(61, 1)
-    sweeps = Sweeps(SMALL, start, deadline=0, threads=1)
+    sweeps = Sweeps(SMALL, start, deadline=0, threads=1, values=None)
     np.testing.assert_array_equal(sweeps.swept(solution, 40, 0, 100), solution)
     assert not sweeps.known
 

@@ -251,9 +251,9 @@ class PuzzleStudy(PuzzleParams):
         return {group: searches for group, searches in asked.items() if searches}
 
     def lineage(self, model: str) -> list[str]:
-        """The models whose trainings led to one, in their order, itself the last."""
+        """The models of the puzzle whose trainings led to one, in their order, itself the last."""
         start = self.models[model].starts_from
-        return [model] if start is None else [*self.lineage(start), model]
+        return [*self.lineage(start), model] if start in self.models else [model]
 
 
 class Study(Params):

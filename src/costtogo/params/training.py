@@ -81,7 +81,7 @@ class Tuples(ArchitectureParams):
     """Sums over small groups of neighbouring cells of sliding tiles.
 
     block_reach, line_reach: rows or columns from which on a tile's way counts as just as far, in blocks of two by two
-    cells and in two or three in a line.
+    cells and in three in a line.
     """
 
     kind: Literal["tuples"]

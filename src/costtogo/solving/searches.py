@@ -13,13 +13,14 @@ from costtogo.exact.nearby import Ends
 from costtogo.heuristics.averaged import AveragedHeuristic
 from costtogo.heuristics.nearby import NearbyHeuristic
 from costtogo.heuristics.policy_guide import PolicyGuide
+from costtogo.heuristics.tile_groups import TupleValues
 from costtogo.heuristics.zero import zero
 from costtogo.memory import machine_memory
 from costtogo.notation.given import Given
 from costtogo.progress import report_ended
 from costtogo.puzzles import find, made
 from costtogo.puzzles.base import Puzzle, is_listed, solves
-from costtogo.search import anytime, bwas, mcts, shorten
+from costtogo.search import anytime, bwas, mcts, shorten, tile_beam
 from costtogo.search.bwas import Limits
 from costtogo.search.exact_levels import NODE_BYTES
 from costtogo.search.replayed import Search, warm_up
@@ -131,6 +132,7 @@ class Automatic:
 
     def __init__(self, puzzle: Puzzle, setting: Setting, network: Loader | None):
         self.puzzle, self.setting, self.network = puzzle, setting, network
+        self.values = None  # by which solutions of sliding tiles are made shorter, where a network has such
         self.bound = next(reversed(find(puzzle.name)[0].bounds), None)
         of_exact = Setting("exact", self.share * setting.effort, max_nodes=setting.max_nodes)
         search = exact_search(puzzle, of_exact, patient=False)
@@ -155,6 +157,7 @@ class Automatic:
         else:
             heuristic = heuristic_of(self.puzzle, self.bound)
             setting = replace(self.setting, heuristic=self.bound).resolved(self.puzzle)
+        self.values = tile_values(heuristic)
         if self.has_local:
             shorten.warm_up(self.puzzle)
         return setting, prepared(self.puzzle, heuristic, setting)
@@ -175,7 +178,7 @@ class Automatic:
             setting = replace(setting, seconds=left * (1 - SHORTENING * self.has_local))
             search = search_of(setting)
             if self.has_local:
-                search = partial(_made_shorter, self.puzzle, search, left)
+                search = partial(_made_shorter, self.puzzle, search, left, values=self.values)
             why = (
                 f"exact had not ended after {first.seconds:.1f} s{'' if self.network else ', and there is no network'}"
             )
@@ -183,7 +186,7 @@ class Automatic:
             if found.solved or not self.has_local:
                 return found
             first = found
-        search = partial(_made_shorter, self.puzzle, self.local, self._left(first))
+        search = partial(_made_shorter, self.puzzle, self.local, self._left(first), values=self.values)
         return Named(self.puzzle, LOCAL, search, FAILED if self.network else ALONE)(start).after(first)
 
     @cached_property
@@ -197,13 +200,15 @@ class Automatic:
         return max(0.0, self.setting.effort - first.seconds)
 
 
-def _made_shorter(puzzle: Puzzle, search: Search, seconds: float, starts: States) -> SearchResult:
+def _made_shorter(
+    puzzle: Puzzle, search: Search, seconds: float, starts: States, *, values: TupleValues | None = None
+) -> SearchResult:
     """What a search finds of one start, uint8 [1, D], made shorter in what it leaves of some seconds."""
     begun, found = time.monotonic(), search(starts)
     if not found.solved[0] or found.cost[0] <= found.lower_bound[0]:
         return found
     left, threads = seconds - (time.monotonic() - begun), len(os.sched_getaffinity(0))
-    solution = shorten.shorten(puzzle, starts[0], found.solutions[0], seconds=left, threads=threads)
+    solution = shorten.shorten(puzzle, starts[0], found.solutions[0], seconds=left, threads=threads, values=values)
     return replace(found, cost=np.array([len(solution)], dtype=np.float64), solutions=[solution])
 
 
@@ -279,13 +284,17 @@ def _over_heuristic(puzzle: Puzzle, heuristic: Heuristic, nearby: Ends | None, s
     room = machine_memory() // (
         2 * (puzzle.cells + NODE_BYTES)
     )  # in half the memory, for arrays are copied as they grow
-    setting = replace(setting, max_nodes=min(setting.max_nodes, room))
+    most, setting = setting.max_nodes, replace(setting, max_nodes=min(setting.max_nodes, room))
     if setting.solver in ("bwas", "greedy"):
         known = heuristic if nearby is None else NearbyHeuristic(heuristic, nearby)
         return partial(bwas.solve, puzzle, known, **options_of_bwas(puzzle, setting))
     if setting.solver == "mcts":
         trees = TREES_LISTED if is_listed(puzzle) else TREES_LARGE
         return partial(mcts.solve, puzzle, heuristic, rules=trees, limits=_limits(setting, MOST_EVALUATED))
+    if setting.solver == "beam" and (values := tile_values(heuristic)) is not None:
+        room = min(most, machine_memory() // (2 * tile_beam.NODE_BYTES))
+        threads = len(os.sched_getaffinity(0))
+        return partial(tile_beam.solve, puzzle, values, seconds=setting.effort, max_nodes=room, threads=threads)
     options = {"seconds": setting.effort, "max_nodes": setting.max_nodes, "nearby": nearby}
     if setting.solver == "rising":
         bound = setting.is_classical
@@ -293,6 +302,12 @@ def _over_heuristic(puzzle: Puzzle, heuristic: Heuristic, nearby: Ends | None, s
         options |= {"path_weights": weights, "is_bound": bound}
         options |= {"batch_size": setting.batch_size or batch_size, "widening": True}
     return partial(anytime.solve, puzzle, heuristic, **options)
+
+
+def tile_values(heuristic: Heuristic) -> TupleValues | None:
+    """What compiled beams on sliding tiles go by, where a heuristic is a network of kind tuples."""
+    values = getattr(heuristic, "evaluate_children", None)
+    return values if isinstance(values, TupleValues) else None
 
 
 def options_of_bwas(puzzle: Puzzle, setting: Setting) -> dict[str, Any]:
