@@ -129,5 +129,5 @@ def test_what_it_learns_is_nearer_than_linear_conflicts_and_holds_on_a_larger_bo
 
 
 def test_other_puzzles_are_refused():
-    with pytest.raises(UserError, match="^A network of kind tuples is for sliding tiles, not for cube2.$"):
+    with pytest.raises(UserError, match="^There is no network of kind tuples for cube2.$"):
         build(SMALL, make("cube2"), 1)

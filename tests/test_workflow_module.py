@@ -404,6 +404,7 @@ def test_the_sources_of_a_stage_are_all_it_runs_through_and_no_more():
 OF_TILES = {  # heuristics that other puzzles do not have, and what they are made of
     *("heuristics/manhattan.py", "heuristics/tile_sums.py", "heuristics/pattern_database.py"),
     *("exact/pattern_database.py", "exact/partition.py", "memory.py"),
+    *("heuristics/tuples.py", "heuristics/tile_groups.py"),
 }
 
 

@@ -15,9 +15,11 @@ from costtogo.exact.nearby import nearby_table
 from costtogo.exact.piece_patterns import database_of
 from costtogo.heuristics.manhattan import Manhattan
 from costtogo.heuristics.matching import MatchingBound
+from costtogo.heuristics.network import build
 from costtogo.heuristics.piece_patterns import PieceHeuristic
 from costtogo.learning import local_vi
 from costtogo.learning.local_vi import Local
+from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.puzzles.base import random_walks, solves
 
@@ -27,6 +29,7 @@ SOLVERS |= {module.__name__.split(".")[-1]: module.solve for module in MODULES i
 del SOLVERS["two_phase"]
 EIGHT, LIGHTS = make("puzzle8"), make("lights_out_3")
 TILES = Manhattan(EIGHT, linear_conflicts=True)
+GROUPS = build(architecture_of(kind="tuples"), EIGHT, 1).frozen_children()
 AROUND = nearby_table(EIGHT, 3)
 OPTIMAL = {"bwas", "ida_star", "gf2"}
 LEVEL, CUBE = make("sokoban_6"), make("cube3")
@@ -35,6 +38,7 @@ CASES = {  # puzzle, what is known of it, setting; of a solver that needs none, 
     "greedy": (EIGHT, TILES, {"max_moves": 500}),
     "beam": (EIGHT, TILES, {"width": 100, "nearby": AROUND}),
     "anytime": (EIGHT, TILES, {"seconds": 1000, "max_nodes": 10_000, "nearby": AROUND}),
+    "tile_beam": (EIGHT, GROUPS, {"seconds": 1000, "max_nodes": 10_000_000}),
     "gf2": (LIGHTS, FewestPresses(LIGHTS), {}),
     "local_vi": (EIGHT, Local(EIGHT, 4), {}),
     "cube_ida": (CUBE, PieceHeuristic(CUBE, database_of(CUBE, "1 2 3 4 | 5 6 7 8 | 9 10 11 12", print)), {}),

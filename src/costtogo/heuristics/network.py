@@ -18,7 +18,6 @@ from costtogo.heuristics.layers import Network, by_onednn
 from costtogo.heuristics.light_chasing import LightChasingNetwork
 from costtogo.heuristics.residual import ResidualNetwork
 from costtogo.heuristics.rewards import cost_to_go_of
-from costtogo.heuristics.tuples import TupleNetwork
 from costtogo.parallel import by_parts
 from costtogo.params.training import ArchitectureParams, architecture_of
 from costtogo.puzzles import find, made, make, rules
@@ -29,19 +28,22 @@ CHUNK, LEAST = 2048, 256  # states evaluated at once: enough for fast matrix pro
 ON_DEVICE = 1 << 16  # the same where they lie on a device, few enough for its memory
 
 
-NETWORKS: dict[str, type[Network]] = {
+NETWORKS: dict[str, type[Network]] = {  # besides those that only a family of puzzles has
     "residual": ResidualNetwork,
     "convolutional": ConvolutionalNetwork,
     "automaton": AutomatonNetwork,
     "gru": GatedNetwork,
     "rows": LightChasingNetwork,
-    "tuples": TupleNetwork,
 }
 
 
 def of_architecture(architecture: ArchitectureParams, puzzle: Puzzle) -> Network:
-    """A network whose weights are not set yet."""
-    return NETWORKS[architecture.kind](architecture, puzzle)
+    """A network whose weights are not set yet; UserError if the puzzle has none of its kind."""
+    if architecture.kind in NETWORKS:
+        return NETWORKS[architecture.kind](architecture, puzzle)
+    if (place := find(puzzle.name)[0].networks.get(architecture.kind)) is None:
+        raise UserError(f"There is no network of kind {architecture.kind} for {puzzle.name}.")
+    return made(place)(architecture, puzzle)
 
 
 def build(architecture: ArchitectureParams, puzzle: Puzzle, seed: int) -> Network:

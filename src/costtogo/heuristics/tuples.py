@@ -13,18 +13,15 @@ from torch.nn import functional
 from costtogo.heuristics.layers import Layer, Network
 from costtogo.heuristics.tile_groups import TupleValues, displacements, groups_of
 from costtogo.params.training import ArchitectureParams
-from costtogo.puzzles.base import Puzzle
 from costtogo.puzzles.sliding import SlidingTiles
-from costtogo.types import States, UserError
+from costtogo.types import States
 
 
 class TupleNetwork(Network):
     """The weight of each group, and Manhattan distance: int32 [N, G + 1] → cost-to-go [N]."""
 
-    def __init__(self, architecture: ArchitectureParams, puzzle: Puzzle):
+    def __init__(self, architecture: ArchitectureParams, puzzle: SlidingTiles):
         super().__init__(architecture, puzzle)
-        if not isinstance(puzzle, SlidingTiles):
-            raise UserError(f"A network of kind tuples is for sliding tiles, not for {puzzle.name}.")
         self.puzzle, self.manhattan = puzzle, np.abs(displacements(puzzle, puzzle.goal)).sum(0).astype(np.int32)
         self.reaches = architecture.block_reach, architecture.line_reach
         self.groups = groups_of(puzzle, *self.reaches)

@@ -429,7 +429,7 @@ def _lacking(model: ModelParams, puzzle: "Puzzle") -> Iterator[str]:
         yield f"an automaton needs a goal of zeros alone, which {name} has not"
     if architecture.kind == "rows" and puzzle.presses is None:
         yield f"a network of kind rows is for Lights Out, not for {name}"
-    if architecture.kind == "tuples" and find(name)[0].local is None:
+    if architecture.kind == "tuples" and "tuples" not in find(name)[0].networks:
         yield f"a network of kind tuples is for sliding tiles, not for {name}"
     if architecture.kind == "convolutional" and not puzzle.side:
         yield f"a convolutional network needs cells that lie in a square, unlike {name}'s"

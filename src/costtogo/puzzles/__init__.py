@@ -36,6 +36,7 @@ class Family(NamedTuple):
     noun: the object that is solved, as reports call it.
     made: the module and the class or function in it that makes the puzzle from its numbers.
     bounds: make lower bounds of the distance that networks may be built on, by name, the best last.
+    networks: kinds of network that only this family has, by name.
     database: makes a heuristic from the file of a pattern database, if the family has any.
     partition: the module that reads which patterns these have, by parse and entries.
     patterns: the module that builds them, by database_of, save and measures.
@@ -58,6 +59,7 @@ class Family(NamedTuple):
     database: tuple[str, str] | None = None
     local: tuple[str, str] | None = None
     pattern: str | None = None
+    networks: Mapping[str, tuple[str, str]] = MappingProxyType({})
     levels: tuple[str, str] | None = None
     exact: tuple[str, str] = ("costtogo.exact.meeting", "exact_search")
     picture: tuple[str, str] | None = None
@@ -87,6 +89,7 @@ FAMILIES = (
            ("costtogo.heuristics.pattern_database", "read_database"),
            ("costtogo.learning.local_vi", "local_search"), r"puzzle(8|15|24|35|48)",
            exact=("costtogo.search.ida_star", "exact_search"), notation="costtogo.notation.tiles",
+           networks={"tuples": ("costtogo.heuristics.tuples", "TupleNetwork")},
            partition="costtogo.exact.partition", patterns="costtogo.exact.pattern_database"),
     Family("lights_out", "lights_out_7", "lights_out_<side>", "Lights Out, {0} × {0}", "board",
            ("costtogo.puzzles.lights_out", "LightsOut"),
@@ -142,13 +145,13 @@ def noun(name: str) -> str:
 
 
 def modules(name: str, exactly: bool = False) -> list[str]:
-    """The modules of a puzzle: its rules, and the makers of its bounds, its pattern databases and its picture.
+    """The modules of a puzzle: its rules, and the makers of its bounds, networks, pattern databases and its picture.
 
     exactly: with its exact solver, which levels always need.
     """
     family = find(name)[0]
     exact = family.exact if exactly or family.levels else None
-    others = (*family.bounds.values(), family.database, family.levels, exact, family.picture)
+    others = (*family.bounds.values(), *family.networks.values(), family.database, family.levels, exact, family.picture)
     return [place[0] for place in (family.made, *others) if place]
 
 
