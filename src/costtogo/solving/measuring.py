@@ -24,7 +24,7 @@ from costtogo.types import CostToGo, States
 
 SEED = 2022
 INSTANCES = 50  # searched from
-BUDGETS = ((1, 50), (5, 50), (60, 10))  # seconds of each search, where the solver improves until then, and instances
+BUDGETS = ((1, 50), (5, 30), (60, 5))  # seconds of each search, where the solver improves until then, and instances
 IMPROVE = ("beam", "rising")  # solvers that search on until their time is up
 AT_EACH_DISTANCE = 500  # states around the goal
 BOARDS = 20_000  # whose distance is a formula
