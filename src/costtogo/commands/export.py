@@ -27,7 +27,7 @@ from costtogo.types import States
 
 CARD, WEIGHTS, ONNX = "README.md", "model.safetensors", "model.onnx"
 NEEDED = ("onnx", "onnxscript")  # of torch's exporter
-READABLE = ("residual", "convolutional", "rows", "tuples")  # kinds of architectures whose card has a program that reads them
+READABLE = ("residual", "convolutional", "rows", "tuples")  # kinds of networks that a card's program reads
 SHOWN = 3  # states whose values the card gives, for a reader to check
 DIGITS = 4  # of these values
 

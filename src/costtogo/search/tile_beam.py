@@ -36,7 +36,7 @@ SCALE = 16  # boards are put in order by sixteenths of a move
 FIRST_WIDTH, WIDER = 100, 10  # of the first beams, and how many times wider the next ones are at most
 MARGIN = 1.3  # times longer than the beams before may beams of the same width take
 LONGEST = 1000  # moves of a solution; of the 48-puzzle, the longest have some hundreds
-NODE_BYTES = 40  # of a state that a beam keeps: how it was reached, and its hash in a table that is never full
+NODE_BYTES = 30  # of a state that a beam keeps: how it was reached, and its hash in a table that is never full
 LEVEL, COUNT, LEFT_OUT, EXPANDED, GENERATED = range(5)  # places in the progress of a beam
 
 
@@ -98,14 +98,17 @@ def solve(
             break
         now = min(width, in_time, widest)
         search = partial(shorter, puzzle, than=than, width=now, deadline=deadline, values=values)
-        with ThreadPoolExecutor(min(threads, len(ends))) as pool:
-            for backward, found in enumerate(pool.map(search, *ends)):
-                expanded, generated = expanded + found.expanded, generated + found.generated
-                if found.path is not None and len(found.path) < cost:
-                    # A path from the goal is gone the other way round.
-                    solution = undo[found.path[::-1]] if backward else found.path
-                    cost = float(len(solution))
-                bound = bound if found.left_out else cost
+        with ThreadPoolExecutor(1) as pool:
+            # The search from the board is in this thread, where a watcher is told of it.
+            other = pool.submit(search, *ends[1]) if threads > 1 else None
+            results = search(*ends[0]), other.result() if other else search(*ends[1])
+        for backward, found in enumerate(results):
+            expanded, generated = expanded + found.expanded, generated + found.generated
+            if found.path is not None and len(found.path) < cost:
+                # A path from the goal is gone the other way round.
+                solution = undo[found.path[::-1]] if backward else found.path
+                cost = float(len(solution))
+            bound = bound if found.left_out else cost
         report_ended(expanded, generated, cost)
         rate, width = (time.monotonic() - begun) / now, WIDER * width
     late = cost > bound and time.monotonic() >= deadline

@@ -61,6 +61,7 @@ FAILED = "no search found a solution; this one is seldom short"
 ALONE = "there is no network; its solution was made shorter as long as there was time"
 SHORTENING = 0.1  # of the seconds left, for making solutions of sliding tiles shorter by stretches
 LOCAL = Setting("local")
+USUAL_BYTES = 100  # of a node, by the help of --max-nodes; those of compiled beams take less, so that more are kept
 # Of mcts, where all states can be listed and elsewhere: among the best on own states of the 2×2×2 and the 3×3×3 cube.
 TREES_LISTED = mcts.TreeRules(exploration=50.0, virtual_loss=10.0, leaves=8)
 TREES_LARGE = mcts.TreeRules(exploration=40.0)
@@ -292,7 +293,7 @@ def _over_heuristic(puzzle: Puzzle, heuristic: Heuristic, nearby: Ends | None, s
         trees = TREES_LISTED if is_listed(puzzle) else TREES_LARGE
         return partial(mcts.solve, puzzle, heuristic, rules=trees, limits=_limits(setting, MOST_EVALUATED))
     if setting.solver == "beam" and (values := tile_values(heuristic)) is not None:
-        room = min(most, machine_memory() // (2 * tile_beam.NODE_BYTES))
+        room = min(most * USUAL_BYTES, machine_memory() // 2) // tile_beam.NODE_BYTES
         threads = len(os.sched_getaffinity(0))
         return partial(tile_beam.solve, puzzle, values, seconds=setting.effort, max_nodes=room, threads=threads)
     options = {"seconds": setting.effort, "max_nodes": setting.max_nodes, "nearby": nearby}
