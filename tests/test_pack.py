@@ -38,7 +38,8 @@ def study(tmp_path, monkeypatch):
     description = {"puzzle": puzzle.name, "precision": "float32", "iteration": 7}
     networks.save(model / "7.safetensors", network, description)
     write_frame(model / "checkpoints.parquet", pd.DataFrame({"iteration": [7], "file": ["7.safetensors"]}))
-    write_json(model.with_suffix(".json"), {"metrics": {"states_seen": 7000.0}, "parameters": {"training": RECIPE}})
+    parameters = {"training": RECIPE, "starts_from": "smaller"}
+    write_json(model.with_suffix(".json"), {"metrics": {"states_seen": 7000.0}, "parameters": parameters})
     write_json(model.parents[1] / "timings" / "models" / "towers.json", TIMING)
     for name in ("networks", "elsewhere"):
         (tmp_path / name).mkdir()
@@ -56,7 +57,7 @@ def test_the_packaged_file_has_16_bits_and_its_card_what_that_file_does(study):
     tensors, description = read_tensors(path)
     assert {tensor.dtype for tensor in tensors.values() if tensor.is_floating_point()} == {torch.float16}
     assert description["puzzle"] == "hanoi_4" and card["sha256"] == digest(path)
-    assert card["bytes"] == path.stat().st_size and card["training"] == TIMING | {"states_seen": 7000}
+    assert card["bytes"] == path.stat().st_size and card["training"] == TIMING | {"states_seen": 7000, "starts_from": "smaller"}
     assert card["recipe"] == RECIPE
     puzzle = make("hanoi_4")
     distance = distances(graph_of(puzzle), int(puzzle.rank(puzzle.goal[None])[0]))

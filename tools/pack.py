@@ -102,7 +102,8 @@ def run(model: Path) -> Path:
         "model": name,
         "iteration": description["iteration"],
         "training": {key: timing[key] for key in ("commit", "device", "processor", "seconds") if key in timing}
-        | {"states_seen": int(stage["metrics"]["states_seen"])},
+        | {"states_seen": int(stage["metrics"]["states_seen"])}
+        | ({"starts_from": stage["parameters"]["starts_from"]} if "starts_from" in stage["parameters"] else {}),
         "recipe": stage["parameters"]["training"],
         "checkpoint_sha256": digest(checkpoint),
         "sha256": sha256,
