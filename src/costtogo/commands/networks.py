@@ -18,7 +18,7 @@ def show(name: str | None, measured: bool) -> None:
         trained = whole["training"]
         on = "a GPU" if trained.get("device") == "cuda" else trained["processor"]
         seen = f" on {trained['states_seen']:,} states" if "states_seen" in trained else ""
-        seen += f", from the weights of {trained['starts_from']} on," if "starts_from" in trained else ""
+        seen += f" after {trained['starts_from']}," if "starts_from" in trained else ""
         time = f"{trained['seconds'] / 60:.0f} minutes of {on}"
         print(f"{card.name}: {whole['weights']:,} weights of 16 bits, trained{seen} in {time}")
         print(f"  model {whole['model']} of the study {whole['study']}, at commit {trained['commit'][:7]}")
