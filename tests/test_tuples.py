@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from test_above import training
 
 from costtogo.heuristics.children import child_costs
 from costtogo.heuristics.manhattan import Manhattan
@@ -10,9 +11,8 @@ from costtogo.heuristics.network import NetworkHeuristic, build, of_architecture
 from costtogo.heuristics.table import exact
 from costtogo.heuristics.tile_groups import CHANGED
 from costtogo.heuristics.tuples import TupleNetwork
-from costtogo.learning.davi import begin, train
+from costtogo.learning.davi import train
 from costtogo.learning.instances import draw_walk_ends
-from costtogo.params.trainers import training_of
 from costtogo.params.training import architecture_of
 from costtogo.puzzles import make
 from costtogo.types import UserError
@@ -84,34 +84,9 @@ def test_a_move_changes_the_groups_it_is_said_to_change():
             assert {every[place] for place in np.flatnonzero(differ)} <= said
 
 
-def training(**changes):
-    """A training of the 8-puzzle before its first iteration."""
-    values = {
-        "puzzle": "puzzle8",
-        "seed": 4,
-        "precision": "float32",
-        "architecture": {"kind": "tuples"},
-        "sampler": {"kind": "non_backtracking", "walk_max": 60, "stride": 5, "spacing": 2},
-        "iterations": 150,
-        "states_per_iteration": 500,
-        "validation_states": 20,
-        "minibatch": 100,
-        "learning_rate": 1e-2,
-        "learning_rate_decay": 0.3,
-        "adam_beta_1": 0.9,
-        "adam_beta_2": 0.999,
-        "adam_epsilon": 1e-7,
-        "epsilon": 0.1,
-        "polyak": 0.3,
-        "check_every": 10,
-        "checkpoint_every": 1,
-    }
-    params = training_of(**values | changes)
-    return begin(make(params.puzzle), params, "float32")
-
-
 def test_what_it_learns_is_nearer_than_linear_conflicts_and_holds_on_a_larger_board(distances_of):
-    done = training()
+    walks = {"kind": "non_backtracking", "walk_max": 60, "stride": 5, "spacing": 2}
+    done = training({"kind": "tuples"}, sampler=walks, iterations=150, learning_rate=1e-2)
     for _ in train(done):
         pass
     puzzle = make("puzzle8")

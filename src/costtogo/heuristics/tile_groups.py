@@ -3,8 +3,8 @@
 A cell counts by how far its tile still has to go, up and down and to either side, far being as good as farther; the
 blank and the wall around the board count as such. Each group, a block of two by two cells or three in a line, adds a
 learned number to Manhattan distance; groups that are images of each other by the symmetries of a square share
-theirs. So pairs know linear conflicts, and what is learned on one board holds on another, of any size. A move changes
-a few groups: the cost-to-go of children takes a fraction of a microsecond. (Sums over tuples of cells: Lucas 2008,
+theirs. So lines know linear conflicts. What is learned on one board holds on boards of any size. A move changes only a
+few groups, and the cost-to-go of a child takes a fraction of a microsecond. (Sums over tuples of cells: Lucas 2008,
 "Learning to play Othello with n-tuple systems", Australian Journal of Intelligent Information Processing 9(4).)
 """
 

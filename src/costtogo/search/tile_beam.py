@@ -99,7 +99,7 @@ def solve(
         now = min(width, in_time, widest)
         search = partial(shorter, puzzle, than=than, width=now, deadline=deadline, values=values)
         with ThreadPoolExecutor(1) as pool:
-            # The search from the board is in this thread, where a watcher is told of it.
+            # This thread searches from the board, so that a watcher sees its progress.
             other = pool.submit(search, *ends[1]) if threads > 1 else None
             results = search(*ends[0]), other.result() if other else search(*ends[1])
         for backward, found in enumerate(results):
@@ -191,7 +191,7 @@ def _path(beam: Beam, level: int, row: int) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def _go_on(beam, rules, longest, nodes):
-    """Make more levels. Stops after about so many nodes, or at a level that has the end.
+    """Make more levels. Stops at a level that has the end, or once it has made about so many nodes.
 
     Returns the row of the end, or -1.
     """
