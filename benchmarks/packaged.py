@@ -1,8 +1,8 @@
-"""What the networks that come with costtogo reach on instances that others solved, and the table of docs/puzzles.md.
+"""What the networks that come with costtogo reach on instances of others: tables of docs/puzzles.md and README.
 
-python -m benchmarks.packaged writes the table from packaged.csv. With --puzzle it first solves instances of that puzzle
-from the folder that COSTTOGO_EXTERNAL names, those that have no row yet, until --minutes are over. Each is solved as
-`costtogo solve --seconds` does it.
+python -m benchmarks.packaged writes the tables from packaged.csv. With --puzzle it first solves instances of that
+puzzle from the folder that COSTTOGO_EXTERNAL names, those that have no row yet, until --minutes are over. Each is
+solved as `costtogo solve --seconds` does it.
 """
 
 import argparse
@@ -68,30 +68,66 @@ def table(kept: pd.DataFrame) -> list[str]:
         "| mean difference [95 %] | shorter | as long | longer | processor |",
         "| :-- | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | :-- |",
     ]
-    theirs = pd.read_csv(RELEASED)
-    for _, rows in kept.groupby(KEY, sort=False):
-        lines.append(row_of(rows.merge(theirs, how="left", on=["puzzle", "instance"], suffixes=("", "_theirs"))))
+    for rows in groups(kept):
+        found, (_, _, solver, seconds, machine) = beside(rows), rows.loc[0, KEY]
+        earlier = "" if is_present(rows) else ", by an earlier network"
+        first, last = rows["instance"].min(), rows["instance"].max()
+        which = f"the first {len(rows)}" if first == 0 else f"numbers {first + 1} to {last + 1}"
+        cells = [f"{found['puzzle']}, {which}{earlier}", f"`{solver}`", f"{seconds:g}", found["solved"]]
+        cells += [found["shortest"], f"{found['paired']:.2f}", amount(rows["nodes_generated"].mean())]
+        cells += [found["their_shortest"], f"{found['their_length']:.2f}", found["difference"]]
+        lines.append(f"| {' | '.join([*cells, *found['compared'], machine])} |")
     return lines
 
 
-def row_of(rows: pd.DataFrame) -> str:
-    """One row of the table: lengths and differences are of the instances that both solved, nodes of all."""
-    puzzle, network_of, solver, seconds, machine = rows.loc[0, KEY]
-    now = {digest(card.path)[:8] for card in packaged(puzzle)}
+def in_short(kept: pd.DataFrame) -> list[str]:
+    """The lines of README: for each puzzle the rows of the present network on the most instances."""
+    lines = [
+        "| puzzle | at most, s | test states | solved | mean length | optimum | shortest | DeepCubeA: shortest "
+        "| moves more than DeepCubeA [95 %] |",
+        "| :-- | --: | --: | --: | --: | --: | --: | --: | :-- |",
+    ]
+    present = [rows for rows in groups(kept) if is_present(rows)]
+    for puzzle in FILES:
+        rows = max((rows for rows in present if rows.loc[0, "puzzle"] == puzzle), key=len, default=None)
+        if rows is not None:
+            found, optimum = beside(rows), rows["optimum"].mean(skipna=False)
+            cells = [found["puzzle"], f"{rows.loc[0, 'seconds']:g}", str(len(rows)), found["solved"]]
+            cells += [f"{rows['length'].mean():.2f}", "–" if np.isnan(optimum) else f"{optimum:.2f}"]
+            cells += [found["shortest"], found["their_shortest"], found["difference"]]
+            lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def groups(kept: pd.DataFrame) -> list[pd.DataFrame]:
+    """The rows of each network and limit, with DeepCubeA's moves as `moves`."""
+    theirs = pd.read_csv(RELEASED)[["puzzle", "instance", "moves"]]
+    return [rows.merge(theirs, how="left", on=["puzzle", "instance"]) for _, rows in kept.groupby(KEY, sort=False)]
+
+
+def is_present(rows: pd.DataFrame) -> bool:
+    """Whether the network of these rows comes along."""
+    return rows.loc[0, "network"] in {digest(card.path)[:8] for card in packaged(rows.loc[0, "puzzle"])}
+
+
+def beside(rows: pd.DataFrame) -> dict:
+    """What the tables say of some rows; means with theirs and differences are of the instances that both solved."""
     solved = rows[rows["length"].notna()]
     pairs = solved[solved["moves"].notna()]
     apart = pairs["length"] - pairs["moves"]
     mean, low, high = mean_interval(apart)
     known = rows["optimum"].notna().all()
     shortest = [str(int((rows[name] == rows["optimum"]).sum())) if known else "–" for name in ("length", "moves")]
-    earlier = "" if network_of in now else ", by an earlier network"
-    first, last = rows["instance"].min(), rows["instance"].max()
-    which = f"the first {len(rows)}" if first == 0 else f"numbers {first + 1} to {last + 1}"
-    told = [f"{title(puzzle)}, {which}{earlier}", f"`{solver}`", f"{seconds:g}", str(len(solved)), shortest[0]]
-    told += [f"{pairs['length'].mean():.2f}", amount(rows["nodes_generated"].mean()), shortest[1]]
-    told += [f"{pairs['moves'].mean():.2f}", f"{mean:.2f} [{low:.2f}, {high:.2f}]"]
-    told += [str(int(each.sum())) for each in (apart < 0, apart == 0, apart > 0)] + [machine]
-    return f"| {' | '.join(told)} |"
+    return {
+        "puzzle": title(rows.loc[0, "puzzle"]),
+        "solved": str(len(solved)),
+        "shortest": shortest[0],
+        "their_shortest": shortest[1],
+        "paired": pairs["length"].mean(),
+        "their_length": pairs["moves"].mean(),
+        "difference": f"{mean:.2f} [{low:.2f}, {high:.2f}]",
+        "compared": [str(int(each.sum())) for each in (apart < 0, apart == 0, apart > 0)],
+    }
 
 
 def main() -> None:
@@ -107,7 +143,9 @@ def main() -> None:
             measure(asked, lambda kept: write_bytes(KEPT, kept.to_csv(index=False, float_format="%.10g").encode()))
         except UserError as error:
             parser.error(str(error))
-    put_between(PROJECT / "docs" / "puzzles.md", BEGIN, END, table(pd.read_csv(KEPT)))
+    kept = pd.read_csv(KEPT)
+    put_between(PROJECT / "docs" / "puzzles.md", BEGIN, END, table(kept))
+    put_between(PROJECT / "README.md", BEGIN, END, in_short(kept))
 
 
 if __name__ == "__main__":

@@ -143,10 +143,11 @@ def test_the_page_of_shortest_solutions_has_the_tables_that_the_committed_rows_g
     assert written == optimal.tables(pd.read_csv(optimal.KEPT))
 
 
-def test_the_page_on_large_puzzles_has_the_table_that_the_committed_rows_give():
-    page = (PROJECT / "docs" / "puzzles.md").read_text(encoding="utf-8")
-    written = page.split(packaged.BEGIN)[1].split(packaged.END)[0].strip().splitlines()
-    assert written == packaged.table(pd.read_csv(packaged.KEPT))
+@pytest.mark.parametrize(("page", "lines"), [("docs/puzzles.md", packaged.table), ("README.md", packaged.in_short)])
+def test_a_page_has_the_table_of_packaged_networks_that_the_committed_rows_give(page, lines):
+    text = (PROJECT / page).read_text(encoding="utf-8")
+    written = text.split(packaged.BEGIN)[1].split(packaged.END)[0].strip().splitlines()
+    assert written == lines(pd.read_csv(packaged.KEPT))
 
 
 def test_packaged_networks_are_held_against_released_results_instance_by_instance(tmp_path, monkeypatch):
@@ -172,10 +173,14 @@ def test_differences_are_of_pairs_and_an_instance_without_a_solution_is_in_none(
     monkeypatch.setattr(packaged, "RELEASED", tmp_path / "released.csv")
     found = [(102.0, math.nan), (math.nan, math.nan), (118.0, math.nan)]
     rows = [("puzzle35", "n", "beam", 5.0, "cpu", 7 + place, *each, 1000, 5.0) for place, each in enumerate(found)]
-    cells = packaged.table(pd.DataFrame(rows, columns=packaged.COLUMNS))[-1].split(" | ")
+    kept = pd.DataFrame(rows, columns=packaged.COLUMNS)
+    cells = packaged.table(kept)[-1].split(" | ")
     assert cells[0] == "| 35-puzzle, numbers 8 to 10, by an earlier network", "none that comes along has the digest n"
     assert cells[1:5] == ["`beam`", "5", "2", "–"] and cells[5] == "110.00" and cells[8] == "110.00"
     assert cells[9].startswith("0.00 [") and cells[10:13] == ["1", "0", "1"]
+    assert len(packaged.in_short(kept)) == 2, "README tells of networks that come along alone"
+    monkeypatch.setattr(packaged, "is_present", lambda _: True)
+    assert packaged.in_short(kept)[-1].startswith("| 35-puzzle | 5 | 3 | 2 | 110.00 | – | – | – | 0.00 [")
 
 
 def test_a_part_of_the_job_for_a_gpu_leaves_its_measurements_and_where_they_were_made(tmp_path, capsys):

@@ -9,7 +9,6 @@ from costtogo.heuristics.children import child_costs
 from costtogo.heuristics.manhattan import Manhattan
 from costtogo.heuristics.network import NetworkHeuristic, build, of_architecture
 from costtogo.heuristics.table import exact
-from costtogo.heuristics.tile_groups import CHANGED
 from costtogo.heuristics.tuples import TupleNetwork
 from costtogo.learning.davi import train
 from costtogo.learning.instances import draw_walk_ends
@@ -68,20 +67,6 @@ def test_one_weight_serves_all_images_of_a_group_and_all_boards():
     assert len(set(counts.values())) == 1
     groups, codes = build(SMALL, make("puzzle8"), 1).groups, (3 * 3 + 2) ** 4
     assert len(np.unique(groups.rows[:codes])) < codes / 7  # of eight images of a block, save where some are alike
-
-
-def test_a_move_changes_the_groups_it_is_said_to_change():
-    puzzle, network = make("puzzle15"), with_weights("puzzle15", 0.3)
-    groups = network.groups
-    every = [*map(tuple, groups.blocks), *map(tuple, groups.lines)]
-    for state in boards("puzzle15", 20):
-        blank = int(state.argmin())
-        for action in np.flatnonzero(puzzle.legal(state[None])[0]):
-            child = puzzle.move(state[None], np.array([action]))
-            differ = (network.encoded(state[None]) != network.encoded(child))[0, :-1].numpy()
-            blocks, lines = np.split(groups.changed[blank, action], [4 * CHANGED[0]])
-            said = {*map(tuple, blocks.reshape(-1, 4)), *map(tuple, lines.reshape(-1, 3))}
-            assert {every[place] for place in np.flatnonzero(differ)} <= said
 
 
 def test_what_it_learns_is_nearer_than_linear_conflicts_and_holds_on_a_larger_board(distances_of):

@@ -9,7 +9,7 @@ few groups, and the cost-to-go of a child takes a fraction of a microsecond. (Su
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -20,8 +20,11 @@ from costtogo.puzzles.sliding import BLANK, SlidingTiles
 from costtogo.types import CostToGo, States
 
 BLOCK, LINE = (2, 2), (1, 3)  # rows and columns of a group
-CHANGED = 6, 10  # blocks and lines, at most, that a move changes
 AS_BLOCK, AS_LINE, LYING = range(3)  # how a cell is coded: for blocks, for lines, and for lines as if transposed
+NEAR = 0, 21, 38, 55  # where the cells of each way of coding begin and end that groups near the blank have
+NEAR_GROUPS = 12, 22  # blocks and lines that have the blank's cell or one beside it
+PARTS = 256  # of a move, in which searches count what groups add
+TOUCHED = 6  # groups of each way of coding, at most, that a move changes
 
 
 class Groups(NamedTuple):
@@ -30,8 +33,10 @@ class Groups(NamedTuple):
     coding: int32 [3, D + 1, letters], the codes of each tile in each cell; the last cell is the wall.
     bases: int32 [2], how many codes there are for blocks, and for lines.
     blocks, lines: int32 [G, 4] and [G, 3], their cells, as places in the codes of a board, [3 (D + 1)].
-    changed: int32 [D, A, 6 · 4 + 10 · 3], the cells of the blocks and then of the lines that a move changes, by the
-    blank's cell and the action; -1 after the last.
+    near: int32 [D, 55], the cells of all groups that some move changes, by the blank's cell, for each way of coding.
+    near_blocks, near_lines: int32 [12, 4] and [22, 3], those groups, by places in `near`.
+    touched: int32 [A, 3 · 6], those that an action changes, for each way of coding; the one after the last for none.
+    powers: int32 [2, A, 3 · 6], what the codes of the blank's cell and of the cell of the tile that moves count there.
     rows: int32 [entries], the weight of each.
     """
 
@@ -39,7 +44,11 @@ class Groups(NamedTuple):
     bases: np.ndarray
     blocks: np.ndarray
     lines: np.ndarray
-    changed: np.ndarray
+    near: np.ndarray
+    near_blocks: np.ndarray
+    near_lines: np.ndarray
+    touched: np.ndarray
+    powers: np.ndarray
     rows: np.ndarray
 
 
@@ -55,6 +64,11 @@ class TupleValues:
     table: np.ndarray
     manhattan: np.ndarray
     reaches: tuple[int, int]
+
+    @cached_property
+    def in_parts(self) -> np.ndarray:
+        """The weight of each entry in parts of a move, int16 [entries]; none is as large as a hundred moves."""
+        return np.clip(np.rint(PARTS * self.table), -(2**15), 2**15 - 1).astype(np.int16)
 
     def of(self, states: States) -> CostToGo:
         """The cost-to-go of states, uint8 [N, D], at least Manhattan distance: float32 [N]."""
@@ -93,7 +107,7 @@ def groups_of(puzzle: SlidingTiles, block_reach: int, line_reach: int) -> Groups
         np.array([coded(block_reach), coded(line_reach)], dtype=np.int32),
         blocks,
         lines,
-        np.concatenate([cells_changed(puzzle, *some) for some in zip((blocks, lines), CHANGED, strict=True)], axis=2),
+        *groups_near(puzzle, (coded(block_reach), coded(line_reach), coded(line_reach))),
         np.concatenate([of_blocks, of_lines + of_blocks.max() + 1]),
     )
 
@@ -117,24 +131,66 @@ def coding_of(puzzle: SlidingTiles, goal: States, block_reach: int, line_reach: 
 def placed(side: int, size: tuple[int, int], coding: int) -> np.ndarray:
     """The cells of each group of a size, as places in the codes of a board, int32 [G, n]."""
     (rows, columns), wall, groups = size, side * side, []
-    for row, column in product(range(-1, side + 2 - rows), range(-1, side + 2 - columns)):
-        places = [(row + down, column + right) for down, right in product(range(rows), range(columns))]
+    for row, column in product(range(1 - rows, side), range(1 - columns, side)):
+        places = block_at(row, column, rows, columns)
         cells = [y * side + x if 0 <= min(y, x) and max(y, x) < side else wall for y, x in places]
         if min(cells) < wall:
             groups.append([coding * (wall + 1) + cell for cell in cells])
     return np.array(groups, dtype=np.int32)
 
 
-def cells_changed(puzzle: SlidingTiles, groups: np.ndarray, most: int) -> np.ndarray:
-    """The cells of those groups that each move changes, int32 [D, A, most · n]; -1 after the last."""
-    within = groups % (puzzle.cells + 1)
-    touched = (within[None] == np.arange(puzzle.cells)[:, None, None]).any(2)  # [D, G]
-    either = (touched[:, None] | touched[puzzle.sources]) & puzzle.legal_at[..., None]  # [D, A, G]
-    cells = np.full((*either.shape[:2], most, groups.shape[1]), -1, dtype=np.int32)
-    for blank, action in np.argwhere(puzzle.legal_at):
-        changed = groups[either[blank, action]]
-        cells[blank, action, : len(changed)] = changed
-    return cells.reshape(*either.shape[:2], -1)
+def block_at(row: int, column: int, rows: int, columns: int) -> list[tuple[int, int]]:
+    """Rows and columns of the cells of a block, the first of which is given."""
+    return [(row + down, column + right) for down, right in product(range(rows), range(columns))]
+
+
+def groups_near(puzzle: SlidingTiles, bases: tuple[int, int, int]) -> tuple[np.ndarray, ...]:
+    """Groups.near to Groups.powers: which groups a move changes is the same wherever the blank is.
+
+    bases: of each way of coding.
+    """
+    steps = [step_of(puzzle, action) for action in range(len(puzzle.actions))]
+    kinds, groups = ((AS_BLOCK, BLOCK), (AS_LINE, LINE), (LYING, LINE[::-1])), []
+    for coding, (rows, columns) in kinds:
+        for row, column in product(range(-rows, 2), range(-columns, 2)):
+            places = block_at(row, column, rows, columns)
+            if {(0, 0), *steps} & set(places):
+                groups.append([(coding, *place) for place in places])
+    cells = sorted({cell for group in groups for cell in group})
+    touched = np.full((len(steps), len(kinds), TOUCHED), len(groups), dtype=np.int32)
+    powers = np.zeros((2, *touched.shape), dtype=np.int32)
+    for action, coding in np.ndindex(len(steps), len(kinds)):
+        ends = (coding, 0, 0), (coding, *steps[action])
+        changed = [(at, group) for at, group in enumerate(groups) if set(ends) & set(group)]
+        for slot, (at, group) in enumerate(changed):
+            touched[action, coding, slot] = at
+            for end, cell in enumerate(ends):
+                if cell in group:
+                    powers[end, action, coding, slot] = bases[coding] ** (len(group) - 1 - group.index(cell))
+    numbers = np.array([[cells.index(cell) for cell in (*group, *group)][:4] for group in groups], dtype=np.int32)
+    blocks = NEAR_GROUPS[0]
+    return (
+        near_cells(puzzle, cells),
+        numbers[:blocks],
+        numbers[blocks:, :3],
+        *(each.reshape(*each.shape[:-2], -1) for each in (touched, powers)),
+    )
+
+
+def step_of(puzzle: SlidingTiles, action: int) -> tuple[int, int]:
+    """Rows and columns from the blank to the tile that an action moves."""
+    blank = puzzle.legal_at[:, action].argmax()
+    (row, below), (column, beside) = np.divmod([blank, puzzle.sources[blank, action]], puzzle.side)
+    return int(below - row), int(beside - column)
+
+
+def near_cells(puzzle: SlidingTiles, cells: list[tuple[int, int, int]]) -> np.ndarray:
+    """Groups.near.  cells: how each is coded, rows and columns from the blank."""
+    _, down, right = np.array(cells).T
+    rows, columns = np.divmod(np.arange(puzzle.cells)[:, None], puzzle.side)
+    rows, columns = rows + down, columns + right
+    inside = (np.minimum(rows, columns) >= 0) & (np.maximum(rows, columns) < puzzle.side)
+    return np.where(inside, rows * puzzle.side + columns, puzzle.cells).astype(np.int32)
 
 
 def rows_of(size: tuple[int, int], reach: int) -> np.ndarray:
@@ -166,58 +222,55 @@ def with_codes(groups):
     return codes
 
 
-@njit(cache=True, nogil=True, inline="always")
-def encode(board, coding, codes):
-    """Write the codes of a board."""
-    for cell in range(len(board)):
-        _code(cell, board[cell], coding, codes)
+@njit(cache=True, nogil=True)
+def near_blank(groups, table):
+    """Room for what is known of the groups near a blank: the codes of their cells, then the bases; their entries and
+    what they add, where the last stands for none."""
+    codes = np.zeros(NEAR[3] + 2, dtype=np.int32)
+    codes[-2:] = groups.bases
+    entries = np.zeros(NEAR_GROUPS[0] + NEAR_GROUPS[1] + 1, dtype=np.int32)
+    return codes, entries, np.full(len(entries), table[0] if len(table) else table.dtype.type(0), table.dtype)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _code(cell, tile, coding, codes):
-    """Write the codes of a tile in a cell."""
-    for kind in range(len(coding)):
-        codes[kind * coding.shape[1] + cell] = coding[kind, cell, tile]
+def look(board, blank, coding, near, near_blocks, near_lines, table, codes, entries, before):
+    """Note the entries of the groups near the blank, and what they add. The last three: of near_blank."""
+    cells, block, line = board.shape[0], codes[len(codes) - 2], codes[len(codes) - 1]
+    for kind in range(3):
+        for place in range(NEAR[kind], NEAR[kind + 1]):
+            cell = near[blank, place]
+            codes[place] = coding[kind, cell, board[cell] if cell < cells else BLANK]
+    for group in range(NEAR_GROUPS[0]):
+        upper = codes[near_blocks[group, 0]] * block + codes[near_blocks[group, 1]]
+        entry = (upper * block + codes[near_blocks[group, 2]]) * block + codes[near_blocks[group, 3]]
+        entries[group], before[group] = entry, table[entry]
+    for group in range(NEAR_GROUPS[1]):
+        begin = codes[near_lines[group, 0]] * line + codes[near_lines[group, 1]]
+        entry = block**4 + begin * line + codes[near_lines[group, 2]]
+        entries[NEAR_GROUPS[0] + group], before[NEAR_GROUPS[0] + group] = entry, table[entry]
 
 
 @njit(cache=True, nogil=True, inline="always")
-def change(blank, action, source, tile, coding, cells, table, codes):
-    """What the groups add after a move, less what they add before it.
-
-    cells: Groups.changed.  codes: of the board, and so they stay.
-    """
-    before = _of_move(blank, action, cells, table, codes)
-    _code(blank, tile, coding, codes)
-    _code(source, BLANK, coding, codes)
-    after = _of_move(blank, action, cells, table, codes)
-    _code(blank, BLANK, coding, codes)
-    _code(source, tile, coding, codes)
-    return after - before
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _of_move(blank, action, cells, table, codes):
-    """What the groups add that a move changes."""
-    total, base, longer = np.float32(0), codes[len(codes) - 2], codes[len(codes) - 1]
-    for at in range(0, 4 * CHANGED[0], 4):
-        if cells[blank, action, at] < 0:
-            break
-        upper = codes[cells[blank, action, at]] * base + codes[cells[blank, action, at + 1]]
-        lower = codes[cells[blank, action, at + 2]] * base + codes[cells[blank, action, at + 3]]
-        total += table[upper * base * base + lower]
-    for at in range(4 * CHANGED[0], 4 * CHANGED[0] + 3 * CHANGED[1], 3):
-        if cells[blank, action, at] < 0:
-            break
-        begin = codes[cells[blank, action, at]] * longer + codes[cells[blank, action, at + 1]]
-        total += table[base**4 + begin * longer + codes[cells[blank, action, at + 2]]]
+def change(blank, action, source, tile, coding, touched, powers, table, entries, before):
+    """What the groups add after a move, less what they add before it, by a look at the board before."""
+    total = before[0] - before[0]  # zero, of the kind that the table's differences are
+    for kind in range(3):
+        here = coding[kind, blank, tile] - coding[kind, blank, BLANK]
+        there = coding[kind, source, BLANK] - coding[kind, source, tile]
+        for at in range(TOUCHED * kind, TOUCHED * (kind + 1)):
+            group = touched[action, at]
+            entry = entries[group] + here * powers[0, action, at] + there * powers[1, action, at]
+            total += table[entry] - before[group]
     return total
 
 
 @njit(cache=True, nogil=True)
 def whole(board, groups, table, codes):
     """What all groups add; writes the codes of the board."""
-    encode(board, groups.coding, codes)
-    total, base, longer = np.float32(0), groups.bases[0], groups.bases[1]
+    for kind in range(len(groups.coding)):
+        for cell in range(len(board)):
+            codes[kind * groups.coding.shape[1] + cell] = groups.coding[kind, cell, board[cell]]
+    total, base, longer = table[0] - table[0], groups.bases[0], groups.bases[1]
     blocks, lines = groups.blocks, groups.lines
     for at in range(len(blocks)):
         upper = codes[blocks[at, 0]] * base + codes[blocks[at, 1]]
@@ -242,18 +295,27 @@ def _evaluate(states, manhattan, groups, table, found):
 @njit(cache=True, nogil=True)
 def _evaluate_children(states, sources, manhattan, groups, table, found):
     """Write the cost-to-go of the children of states where an action is legal, 0 at the goal."""
-    codes, coding, cells = with_codes(groups), groups.coding, groups.changed
+    codes, coding = with_codes(groups), groups.coding
+    near, near_blocks, near_lines, touched, powers = (
+        groups.near,
+        groups.near_blocks,
+        groups.near_lines,
+        groups.touched,
+        groups.powers,
+    )
+    close, entries, before = near_blank(groups, table)
     for row in range(len(states)):
         distance, blank = 0, 0
         for cell in range(states.shape[1]):
             distance += manhattan[cell, states[row, cell]]
             blank = cell if states[row, cell] == BLANK else blank
         more = whole(states[row], groups, table, codes)
+        look(states[row], blank, coding, near, near_blocks, near_lines, table, close, entries, before)
         for action in range(sources.shape[1]):
             source = sources[blank, action]
             if source == blank:
                 continue
             tile = states[row, source]
             nearer = distance + manhattan[blank, tile] - manhattan[source, tile]
-            added = more + change(blank, action, source, tile, coding, cells, table, codes)
+            added = more + change(blank, action, source, tile, coding, touched, powers, table, entries, before)
             found[row, action] = 0 if nearer == 0 else nearer + max(added, np.float32(0))

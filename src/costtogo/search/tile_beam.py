@@ -17,12 +17,14 @@ import numpy as np
 from costtogo.compiled import njit
 from costtogo.exact.hashing import EMPTY, first_slot, hash_numbers, slot_of
 from costtogo.heuristics.tile_groups import (
+    PARTS,
     Groups,
     TupleValues,
     change,
     displacements,
-    encode,
     groups_of,
+    look,
+    near_blank,
     whole,
     with_codes,
 )
@@ -45,7 +47,7 @@ class Beam(NamedTuple):
 
     boards: States  # uint8 [2, W, D]
     distances: np.ndarray  # int32 [2, W], Manhattan distance to the end
-    added: np.ndarray  # float32 [2, W], what the groups add
+    added: np.ndarray  # int32 [2, W], what the groups add, in parts of a move
     blanks: np.ndarray  # int32 [2, W], cell of the blank
     hashes: Hashes  # uint64 [2, W]
     parents: np.ndarray  # int32 [levels, W], row in the level before
@@ -62,7 +64,7 @@ class Rules(NamedTuple):
     distances: np.ndarray  # int64 [D, letters], Manhattan distance of each tile in each cell
     numbers: np.ndarray  # uint64 [D, letters], of hashes
     groups: Groups
-    table: np.ndarray  # float32 [entries] of the groups, or none
+    table: np.ndarray  # int16 [entries] of the groups, in parts of a move, or none
 
 
 @dataclass(frozen=True)
@@ -161,15 +163,15 @@ def rules_of(puzzle: SlidingTiles, goal: States, values: TupleValues | None) -> 
     numbers = hash_numbers(puzzle.cells, puzzle.letters)
     always = puzzle.sources, inverses(puzzle), distances_of(puzzle, goal), numbers
     if values is None:
-        return Rules(*always, groups_of(puzzle, 1, 1), np.zeros(0, dtype=np.float32))
-    return Rules(*always, values.toward(goal), values.table)
+        return Rules(*always, groups_of(puzzle, 1, 1), np.zeros(0, dtype=np.int16))
+    return Rules(*always, values.toward(goal), values.in_parts)
 
 
 def _begun(start: States, distance: int, longest: int, width: int, rules: Rules) -> Beam:
     """A beam whose first level is the start."""
     slots = 1 << int(np.ceil(np.log2(1.5 * width * (longest + 1))))
     pair, levels = (2, width), (longest + 1, width)
-    numbers = (np.zeros(pair, dtype=dtype) for dtype in (np.int32, np.float32, np.int32, np.uint64))
+    numbers = (np.zeros(pair, dtype=dtype) for dtype in (np.int32, np.int32, np.int32, np.uint64))
     ways = np.empty(levels, dtype=np.int32), np.empty(levels, dtype=np.int8)
     boards = np.zeros((*pair, len(start)), dtype=np.uint8)
     beam = Beam(boards, *numbers, *ways, np.zeros(slots, dtype=np.uint64), np.array([0, 1, 0, 0, 0]))
@@ -195,27 +197,29 @@ def _go_on(beam, rules, longest, nodes):
 
     Returns the row of the end, or -1.
     """
-    codes = with_codes(rules.groups)
+    near = near_blank(rules.groups, rules.table)
     while beam.progress[COUNT] > 0 and beam.progress[LEVEL] < longest and nodes > 0:
         nodes -= beam.progress[COUNT] * rules.sources.shape[1]
-        row = _next_level(beam, rules, longest, codes)
+        row = _next_level(beam, rules, longest, *near)
         if row >= 0:
             return row
     return -1
 
 
 @njit(cache=True, nogil=True)
-def _next_level(beam, rules, longest, codes):
+def _next_level(beam, rules, longest, codes, entries, before):
     """Take the new children that seem nearest and can be on a path short enough; the row of the end, or -1."""
     level, count = beam.progress[LEVEL] + 1, beam.progress[COUNT]
     now, then, width = (level - 1) % 2, level % 2, beam.boards.shape[1]
     actions, room = rules.sources.shape[1], longest - level
-    coding, cells, table = rules.groups.coding, rules.groups.changed, rules.table
+    groups, table = rules.groups, rules.table
+    coding, near, near_blocks, near_lines = groups.coding, groups.near, groups.near_blocks, groups.near_lines
+    touched, powers = groups.touched, groups.powers
     # Note the children near enough, and how many there are of each value.
     child, value = np.empty(count * actions, dtype=np.int64), np.empty(count * actions, dtype=np.int64)
-    added, made, most = np.empty(count * actions, dtype=np.float32), 0, 0
+    added, made, most = np.empty(count * actions, dtype=np.int32), 0, 0
     for row in range(count):
-        board, blank, coded = beam.boards[now, row], beam.blanks[now, row], False
+        board, blank, seen = beam.boards[now, row], beam.blanks[now, row], False
         for action in range(actions):
             source = rules.sources[blank, action]
             if source == blank or (level > 1 and action == rules.undo[beam.actions[level - 1, row]]):
@@ -226,12 +230,12 @@ def _next_level(beam, rules, longest, codes):
                 continue
             more = beam.added[now, row]
             if len(table):
-                if not coded:
-                    encode(board, coding, codes)
-                    coded = True
-                more += change(blank, action, source, tile, coding, cells, table, codes)
+                if not seen:
+                    look(board, blank, coding, near, near_blocks, near_lines, table, codes, entries, before)
+                    seen = True
+                more += change(blank, action, source, tile, coding, touched, powers, table, entries, before)
             child[made], added[made] = row * actions + action, more
-            value[made] = SCALE * nearer + max(0, int(SCALE * more))
+            value[made] = SCALE * nearer + max(0, SCALE * more // PARTS)
             most = max(most, value[made])
             made += 1
     first = np.zeros(most + 2, dtype=np.int64)
