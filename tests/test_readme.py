@@ -104,8 +104,8 @@ def measured() -> dict[str, str]:
         "claims that do not": "{} came out worse, and {} were not reached; {} more cannot be decided, "
         "and {} not compared".format(*fallen_short().values()),
         "without a heuristic": f"{told['without']} of the {told['held']} a search without heuristic meets as well",
-        "levels of Sokoban": "On {pairs:.0f} levels of Sokoban they have {their_nodes_generated:,.0f} generated nodes on "
-        "average, those of our study have {nodes_generated:,.0f}.".format(
+        "levels of Sokoban": "On {pairs:.0f} levels of Sokoban they have {their_nodes_generated:,.0f} generated nodes "
+        "on average, those of our study have {nodes_generated:,.0f}.".format(
             **tables("sokoban-imitation")["external_released"].iloc[-1]
         ),
         "of compact networks": "{} of {} by compact networks".format(*of(claims["compact network"])),

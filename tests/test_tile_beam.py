@@ -1,5 +1,6 @@
 """Compiled beams on sliding tiles that go by groups of tiles: what they find, in both directions, within limits."""
 
+import threading
 import time
 
 import numpy as np
@@ -71,6 +72,19 @@ def test_it_ends_in_time_and_gives_the_best_of_all_beams():
         assert solves(LARGE, start[None], found.solutions)[0] and found.cost[0] == len(found.solutions[0])
         assert found.cost[0] <= len(narrow.path) and found.lower_bound[0] == Manhattan(LARGE)(start[None])[0]
         assert found.nodes_generated[0] > narrow.generated
+
+
+def test_an_interruption_ends_both_directions(monkeypatch):
+    def interrupted(_):
+        if threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(tile_beam, "report", interrupted)
+    monkeypatch.setattr(tile_beam, "FIRST_WIDTH", 100_000)
+    start, begun = draw_walk_ends(LARGE, 1, (1000, 3000), np.random.default_rng(4)), time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        tile_beam.solve(LARGE, values(LARGE), start, seconds=3600, max_nodes=300_000_000, threads=2)
+    assert time.monotonic() - begun < 60, "not the hour"
 
 
 def test_no_more_nodes_are_kept_than_asked_for(monkeypatch):

@@ -7,9 +7,12 @@ A solution comes from beams in both directions, one on a processor each, that gr
 """
 
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from threading import Event
 from typing import NamedTuple
 
 import numpy as np
@@ -90,7 +93,7 @@ def solve(
     ends = (start, puzzle.goal), (puzzle.goal, start)  # from which boards, and to which
     cost, solution, expanded, generated = np.inf, np.zeros(0, dtype=np.int8), 0, 0
     bound = float(distances_of(puzzle, puzzle.goal)[np.arange(puzzle.cells), start].sum())
-    rate, width = 0.0, FIRST_WIDTH
+    rate, width, stopped = 0.0, FIRST_WIDTH, Event()
     while cost > bound:
         # As wide as should end in time, by the seconds that the beams before took, and as the memory allows.
         begun, than = time.monotonic(), int(min(cost, LONGEST + 1))
@@ -99,8 +102,8 @@ def solve(
         if in_time < FIRST_WIDTH or width > WIDER * widest:
             break
         now = min(width, in_time, widest)
-        search = partial(shorter, puzzle, than=than, width=now, deadline=deadline, values=values)
-        with ThreadPoolExecutor(1) as pool:
+        search = partial(shorter, puzzle, than=than, width=now, deadline=deadline, values=values, stopped=stopped)
+        with ThreadPoolExecutor(1) as pool, ended_by(stopped):
             # This thread searches from the board, so that a watcher sees its progress.
             other = pool.submit(search, *ends[1]) if threads > 1 else None
             results = search(*ends[0]), other.result() if other else search(*ends[1])
@@ -117,6 +120,16 @@ def solve(
     return SearchResult.from_rows([(cost, expanded, generated, bound, solution, False, late)])
 
 
+@contextmanager
+def ended_by(stopped: Event) -> Iterator[None]:
+    """Tell the other direction to end as well where this one fails or is interrupted."""
+    try:
+        yield
+    except BaseException:
+        stopped.set()
+        raise
+
+
 def shorter(
     puzzle: SlidingTiles,
     start: States,
@@ -126,11 +139,12 @@ def shorter(
     width: int,
     deadline: float = np.inf,
     values: TupleValues | None = None,
+    stopped: Event | None = None,
 ) -> Found:
     """A path from one board, uint8 [D], to another of fewer than `than` moves, by a beam of a width.
 
     States are left out from which no path short enough is possible by Manhattan distance.  deadline: on the monotonic
-    clock.  values: that put boards in order, where Manhattan distance alone is not to.
+    clock.  values: that put boards in order, where Manhattan distance alone is not to.  stopped: set to end it.
     """
     rules = rules_of(puzzle, goal, values)
     distance = int(rules.distances[np.arange(puzzle.cells), start].sum())
@@ -148,7 +162,7 @@ def shorter(
             return Found(_path(beam, level, row), bool(left_out), *work)
         if count == 0 or level == longest:
             return Found(None, bool(left_out), *work)
-        if time.monotonic() >= deadline:
+        if time.monotonic() >= deadline or (stopped and stopped.is_set()):
             return Found(None, True, *work)
         report(lambda work=work: work)
 
