@@ -178,7 +178,7 @@ def test_differences_are_of_pairs_and_an_instance_without_a_solution_is_in_none(
     assert cells[0] == "| 35-puzzle, numbers 8 to 10, by an earlier network", "none that comes along has the digest n"
     assert cells[1:5] == ["`beam`", "5", "2", "–"] and cells[5] == "110.00" and cells[8] == "110.00"
     assert cells[9].startswith("0.00 [") and cells[10:13] == ["1", "0", "1"]
-    assert len(packaged.in_short(kept)) == 2, "README tells of networks that come along alone"
+    assert len(packaged.in_short(kept)) == 2, "README leaves out networks that do not come along"
     monkeypatch.setattr(packaged, "is_present", lambda _: True)
     assert packaged.in_short(kept)[-1].startswith("| 35-puzzle | 5 | 3 | 2 | 110.00 | – | – | – | 0.00 [")
 

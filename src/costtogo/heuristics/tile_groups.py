@@ -22,7 +22,7 @@ from costtogo.types import CostToGo, States
 BLOCK, LINE = (2, 2), (1, 3)  # rows and columns of a group
 AS_BLOCK, AS_LINE, LYING = range(3)  # how a cell is coded: for blocks, for lines, and for lines as if transposed
 NEAR = 0, 21, 38, 55  # where the cells of each way of coding begin and end that groups near the blank have
-NEAR_GROUPS = 12, 22  # blocks and lines that have the blank's cell or one beside it
+NEAR_GROUPS = 12, 22  # blocks, and lines, with the blank in them or beside them
 PARTS = 256  # of a move, in which searches count what groups add
 TOUCHED = 6  # groups of each way of coding, at most, that a move changes
 
@@ -224,8 +224,10 @@ def with_codes(groups):
 
 @njit(cache=True, nogil=True)
 def near_blank(groups, table):
-    """Room for what is known of the groups near a blank: the codes of their cells, then the bases; their entries and
-    what they add, where the last stands for none."""
+    """Three arrays for `look` to fill: codes of the cells near the blank, entries of the groups there, what those add.
+
+    The bases follow the codes. The last entry stands for no group.
+    """
     codes = np.zeros(NEAR[3] + 2, dtype=np.int32)
     codes[-2:] = groups.bases
     entries = np.zeros(NEAR_GROUPS[0] + NEAR_GROUPS[1] + 1, dtype=np.int32)
@@ -234,7 +236,7 @@ def near_blank(groups, table):
 
 @njit(cache=True, nogil=True, inline="always")
 def look(board, blank, coding, near, near_blocks, near_lines, table, codes, entries, before):
-    """Note the entries of the groups near the blank, and what they add. The last three: of near_blank."""
+    """Note the entries of the groups near the blank, and what they add. The last three arrays are near_blank's."""
     cells, block, line = board.shape[0], codes[len(codes) - 2], codes[len(codes) - 1]
     for kind in range(3):
         for place in range(NEAR[kind], NEAR[kind + 1]):
