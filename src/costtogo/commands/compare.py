@@ -102,7 +102,8 @@ def extract(commit: str, folder: Path) -> None:
     if packed.returncode:
         raise UserError(f"git has no commit {excerpt(commit)} with {MEASURED}: give one as in HEAD~1:default.")
     with tarfile.TarFile(fileobj=io.BytesIO(packed.stdout)) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python before 3.11.4 has none
+        archive.extractall(folder)
 
 
 def summary(left: str, right: str, found: Difference) -> list[str]:
