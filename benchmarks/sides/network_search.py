@@ -37,7 +37,8 @@ def ours(asked) -> dict[str, float]:
     seconds, found = seconds_of(lambda: search(asked.steps))
     generated, expanded = int(found.nodes_generated[0]), int(found.nodes_expanded[0])
     if asked.kind == "beam":
-        # Not the children that it looks up besides: by such a network every state of a level seems near the goal.
+        # A beam also looks up the children of states near the goal, and to random weights every state seems near it.
+        # Those are not counted here.
         generated = expanded * len(puzzle.actions)
     return {"generated_per_second": generated / seconds, "generated": generated, "expanded": expanded}
 

@@ -22,7 +22,7 @@ from costtogo.types import CostToGo, States
 BLOCK, LINE = (2, 2), (1, 3)  # rows and columns of a group
 AS_BLOCK, AS_LINE, LYING = range(3)  # how a cell is coded: for blocks, for lines, and for lines as if transposed
 NEAR = 0, 21, 38, 55  # where the cells of each way of coding begin and end that groups near the blank have
-NEAR_GROUPS = 12, 22  # blocks, and lines, with the blank in them or beside them
+NEAR_GROUPS = 12, 22  # how many blocks, and how many lines, have the blank's cell or a neighbour of it
 PARTS = 256  # of a move, in which searches count what groups add
 TOUCHED = 6  # groups of each way of coding, at most, that a move changes
 
@@ -226,7 +226,7 @@ def with_codes(groups):
 def near_blank(groups, table):
     """Three arrays for `look` to fill: codes of the cells near the blank, entries of the groups there, what those add.
 
-    The bases follow the codes. The last entry stands for no group.
+    After the codes come the bases. The last entry is of no group; actions that change few groups use it.
     """
     codes = np.zeros(NEAR[3] + 2, dtype=np.int32)
     codes[-2:] = groups.bases

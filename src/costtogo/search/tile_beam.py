@@ -207,7 +207,7 @@ def _path(beam: Beam, level: int, row: int) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def _go_on(beam, rules, longest, nodes):
-    """Make more levels, until one has the end or until about so many nodes are made.
+    """Make more levels, until the end is found or about `nodes` nodes are made.
 
     Returns the row of the end, or -1.
     """
